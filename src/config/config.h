@@ -1,0 +1,45 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+
+#include "core/record.h"
+
+namespace torchtrace::config {
+
+enum class SinkKind { kAuto, kLttng, kCtf, kNone, kOff };
+enum class WhenFull { kRotate, kStop };
+enum class OverflowPolicy { kDropNewest };
+enum class ClockSource { kAuto, kTsc, kMonotonic };
+
+/// The effective values of all options: defaults, then the file, then the environment.
+/// Every member is described, with unit, default and bounds, by one row of the option table
+/// (config/option_table.cpp); a member without a row fails a test.
+struct Config {
+  struct Filters {
+    /// Indexed by `core::Scope`: which scopes are registered with PyTorch.
+    std::array<bool, core::kScopeCount> scopes{};
+  } filters;
+  struct Buffer {
+    std::uint64_t size_bytes = 0;   ///< Ring of one thread; a power of two.
+    std::uint64_t total_bytes = 0;  ///< All rings of the process; threads beyond it are counted only.
+    OverflowPolicy policy = OverflowPolicy::kDropNewest;
+  } buffer;
+  struct Output {
+    SinkKind sink = SinkKind::kAuto;
+    std::string directory;  ///< Empty: `torchtrace-PID` in the working directory.
+    std::uint64_t max_bytes = 0;
+    WhenFull when_full = WhenFull::kRotate;
+    std::uint64_t hold_ns = 0;
+    std::uint64_t period_ns = 0;
+  } output;
+  struct Clock {
+    ClockSource source = ClockSource::kAuto;
+  } clock;
+
+  /// Hash of all effective values in the option table's order, 16 hexadecimal digits.
+  std::string digest;
+};
+
+}  // namespace torchtrace::config

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace torchtrace::core {
+
+/// The ten values of `at::RecordScope`, in PyTorch's order.
+/// Source: ATen/record_function.h of PyTorch 1.13.1 to 2.15.0; checked against the real header in
+/// observer/torch_layout_check.cpp.
+enum class Scope : std::uint8_t {
+  kFunction = 0,
+  kBackwardFunction = 1,
+  kTorchscriptFunction = 2,
+  kKernelFunctionDtype = 3,
+  kCustomClass = 4,
+  kBuildFeature = 5,
+  kLiteInterpreter = 6,
+  kUserScope = 7,
+  kStaticRuntimeOp = 8,
+  kStaticRuntimeModel = 9,
+};
+inline constexpr std::size_t kScopeCount = 10;
+
+/// Bits of `Record::flags`, and of the `flags` field of the events `op`, `op_begin` and `op_end`.
+enum RecordFlag : std::uint8_t {
+  kFlagNone = 0,
+  kFlagAsync = 1U << 0U,      ///< Ended on another thread than it started on.
+  kFlagAbandoned = 1U << 1U,  ///< Never ended: its frame was found stale. `t1_ticks` is when.
+  kFlagDetached = 1U << 2U,   ///< A user scope that outlived the operator it was opened in.
+  kFlagLate = 1U << 3U,       ///< Set by the flush thread: emitted behind the watermark.
+};
+
+/// Identity of one operator call, unique in its process: the slot of the thread that started it and
+/// that thread's count of operators at the start. Known before the operator runs.
+/// 0 means "no operator": counts begin at 1.
+struct OpId {
+  static constexpr unsigned kCountBits = 40;
+  static constexpr std::uint64_t kCountMask = (std::uint64_t{1} << kCountBits) - 1;
+
+  static constexpr std::uint64_t make(std::uint32_t slot, std::uint64_t count) noexcept {
+    return (std::uint64_t{slot} << kCountBits) | (count & kCountMask);
+  }
+  static constexpr std::uint32_t slot(std::uint64_t op_id) noexcept {
+    return static_cast<std::uint32_t>(op_id >> kCountBits);
+  }
+  static constexpr std::uint64_t count(std::uint64_t op_id) noexcept { return op_id & kCountMask; }
+};
+
+/// One operator that has ended, as the op thread leaves it in its ring.
+///
+/// One cache line, aligned to it: a push never straddles two lines, no extension slot is needed, and
+/// the flush thread rebuilds nothing. docs/architecture.md says what the 32-byte alternative costs.
+/// Units: *_ticks are ticks of the process's clock (core/clock.h).
+struct alignas(64) Record {
+  std::uint64_t t0_ticks;
+  std::uint64_t t1_ticks;
+  std::uint64_t op_id;
+  std::int64_t sequence_nr;      ///< Autograd sequence number, -1 where PyTorch has none.
+  std::uint64_t forward_thread;  ///< PyTorch's number of the forward thread, 0 = none.
+  std::uint32_t name_id;         ///< core/names.h
+  std::uint32_t end_slot;        ///< Slot of the thread that ended it.
+  std::uint32_t commands;        ///< GPU commands launched under it.
+  std::uint16_t depth;           ///< Operators around it on its thread, filtered ones too.
+  std::uint8_t scope;            ///< `Scope`
+  std::uint8_t flags;            ///< `RecordFlag`
+  std::uint64_t reserved;
+};
+static_assert(sizeof(Record) == 64 && alignof(Record) == 64);
+
+}  // namespace torchtrace::core
