@@ -12,6 +12,8 @@ namespace torchtrace::flush {
 /// that does the final drain. No function blocks without bound or throws.
 /// Order: `op`, `op_begin` and `op_end` arrive sorted by `ts`, except those with `kFlagLate`.
 /// Owner: strings in events live until the call returns.
+/// Once nothing more can be kept (disk full, `when_full = "stop"`) the flush thread goes on calling: the
+/// sink counts what it does not write.
 class Sink {
  public:
   Sink() = default;
@@ -19,8 +21,6 @@ class Sink {
   Sink& operator=(const Sink&) = delete;
   virtual ~Sink() = default;
 
-  /// False once nothing more will be kept (disk full, `when_full = "stop"`). The flush thread goes on
-  /// calling: the sink counts what it does not write as `lost_disk_full`.
   virtual void process(const torchtrace_process& event) noexcept = 0;
   virtual void thread(const torchtrace_thread& event) noexcept = 0;
   virtual void op(const torchtrace_op& event) noexcept = 0;
@@ -37,11 +37,12 @@ class Sink {
   virtual bool wants_state() noexcept = 0;
 
   /// Counts of operators (`op`, and `op_end` with outcome ended) handed to this sink.
-  /// handed in = written + lost_disk_full + lost_rotated_out.
+  /// handed in = written + lost_disk_full + lost_rotated_out + lost_elsewhere.
   struct Counts {
     std::uint64_t written = 0;
     std::uint64_t lost_disk_full = 0;
     std::uint64_t lost_rotated_out = 0;
+    std::uint64_t lost_elsewhere = 0;  ///< No session had the event enabled.
   };
   virtual Counts counts() const noexcept = 0;
 
