@@ -1,19 +1,17 @@
 #include <CLI/CLI.hpp>
+
 #include <exception>
 #include <iostream>
 
 #include "commands.h"
 
 int main(int argc, char** argv) {
-  CLI::App app{"torchtrace: low-overhead tracing of PyTorch operators on CPU and GPU", "torchtrace"};
+  CLI::App app{"torchtrace: low-overhead tracing of PyTorch operators on CPU and GPU",
+               "torchtrace"};
   app.require_subcommand(1);
   app.set_version_flag("--version", TORCHTRACE_VERSION);
   int exit_code = torchtrace::cli::kExitOk;
-  torchtrace::cli::add_run(app, exit_code);
-  torchtrace::cli::add_report(app, exit_code);
-  torchtrace::cli::add_print(app, exit_code);
-  torchtrace::cli::add_config(app, exit_code);
-  torchtrace::cli::add_doctor(app, exit_code);
+  // One line per subcommand, in the order of the help text: add_NAME(app, exit_code).
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
