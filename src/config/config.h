@@ -22,8 +22,9 @@ struct Config {
     std::array<bool, core::kScopeCount> scopes{};
   } filters;
   struct Buffer {
-    std::uint64_t size_bytes = 0;   ///< Ring of one thread; a power of two.
-    std::uint64_t total_bytes = 0;  ///< All rings of the process; threads beyond it are counted only.
+    std::uint64_t size_bytes = 0;  ///< Ring of one thread; a power of two.
+    std::uint64_t total_bytes =
+        0;  ///< All rings of the process; threads beyond it are counted only.
     OverflowPolicy policy = OverflowPolicy::kDropNewest;
   } buffer;
   struct Output {

@@ -49,8 +49,8 @@ struct OpId {
 
 /// One operator that has ended, as the op thread leaves it in its ring.
 ///
-/// One cache line, aligned to it: a push never straddles two lines, no extension slot is needed, and
-/// the flush thread rebuilds nothing. docs/architecture.md says what the 32-byte alternative costs.
+/// One cache line, aligned to it: a push never straddles two lines, no extension slot is needed,
+/// and the flush thread rebuilds nothing. docs/architecture.md says what 32 bytes would cost.
 /// Units: *_ticks are ticks of the process's clock (core/clock.h).
 struct alignas(64) Record {
   std::uint64_t t0_ticks;

@@ -21,7 +21,7 @@ struct torchtrace_lttng_provider {
   uint32_t version;
   uint32_t struct_size;
   /* emit_NAME: one tracepoint. enabled_NAME: nonzero while some session has the event enabled. */
-#define TORCHTRACE_PROVIDER_MEMBERS(NAME, name)      \
+#define TORCHTRACE_PROVIDER_MEMBERS(NAME, name)         \
   void (*emit_##name)(const struct torchtrace_##name*); \
   int (*enabled_##name)(void);
   TORCHTRACE_EVENTS(TORCHTRACE_PROVIDER_MEMBERS)

@@ -8,9 +8,9 @@
 
 namespace torchtrace::flush {
 
-/// Loads `libtorchtrace-lttng.so` from `path`; nullptr and a sentence in `error` where it or lttng-ust
-/// cannot be had. Never unloaded.
-/// Thread: the flush thread (it takes the loader lock; LTTNG_UST_REGISTER_TIMEOUT must be 0 by then).
+/// Loads `libtorchtrace-lttng.so` from `path`; nullptr and a sentence in `error` where it or
+/// lttng-ust cannot be had. Never unloaded.
+/// Thread: the flush thread. Takes the loader lock; LTTNG_UST_REGISTER_TIMEOUT must be 0 by then.
 const torchtrace_lttng_provider* load_lttng_provider(const std::string& path,
                                                      std::string& error) noexcept;
 

@@ -12,8 +12,8 @@ namespace torchtrace::flush {
 /// that does the final drain. No function blocks without bound or throws.
 /// Order: `op`, `op_begin` and `op_end` arrive sorted by `ts`, except those with `kFlagLate`.
 /// Owner: strings in events live until the call returns.
-/// Once nothing more can be kept (disk full, `when_full = "stop"`) the flush thread goes on calling: the
-/// sink counts what it does not write.
+/// Once nothing more can be kept (disk full, `when_full = "stop"`) the flush thread goes on
+/// calling: the sink counts what it does not write.
 class Sink {
  public:
   Sink() = default;

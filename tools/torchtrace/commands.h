@@ -14,7 +14,7 @@ enum ExitCode : int {
   kExitConditionHolds = 3  ///< A `--fail-on-...` condition holds.
 };
 
-/// Each adds one subcommand to `app`; the subcommand's callback stores its exit code in `exit_code`.
+/// Each adds one subcommand to `app`, whose callback stores its exit code in `exit_code`.
 /// One source file per subcommand: cmd_NAME.cpp.
 void add_run(CLI::App& app, int& exit_code);
 void add_report(CLI::App& app, int& exit_code);
