@@ -1,11 +1,13 @@
 #include <CLI/CLI.hpp>
 
+#include <cstdio>
 #include <exception>
-#include <iostream>
 
 #include "commands.h"
 
-int main(int argc, char** argv) {
+namespace {
+
+int run_command_line(int argc, char** argv) {
   CLI::App app{"torchtrace: low-overhead tracing of PyTorch operators on CPU and GPU",
                "torchtrace"};
   app.require_subcommand(1);
@@ -18,9 +20,17 @@ int main(int argc, char** argv) {
     // CLI11 numbers its errors from 100 up; help and version are "errors" of code 0.
     const int code = app.exit(error);
     return code == 0 ? torchtrace::cli::kExitOk : torchtrace::cli::kExitUsage;
-  } catch (const std::exception& error) {
-    std::cerr << "torchtrace: " << error.what() << '\n';
-    return torchtrace::cli::kExitFailed;
   }
   return exit_code;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return run_command_line(argc, argv);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "torchtrace: %s\n", error.what());
+    return torchtrace::cli::kExitFailed;
+  }
 }
