@@ -1,0 +1,49 @@
+"""A loop whose operators are known by arithmetic, left in the way that argv[1] names.
+
+Each turn runs exactly one operator, `aten::add_.Tensor`, and every hundredth one a scope "hundred"
+around it. argv[2] is the number of turns.
+  exit      returns normally
+  os_exit   os._exit(7), as forked workers leave: no atexit, no destructor
+  sigkill   after a pause that is longer than the period of the receipts, as many turns again, then SIGKILL
+  sigterm   SIGTERM with its default action
+"""
+import os
+import signal
+import sys
+import time
+
+import torch
+from torch.profiler import record_function
+
+EXIT_CODE = 7
+PAUSE_SECONDS = 1.6
+
+
+def turns(total, count):
+    one = torch.ones(1)
+    for turn in range(count):
+        if turn % 100 == 0:
+            with record_function("hundred"):
+                total.add_(one)
+        else:
+            total.add_(one)
+
+
+def main():
+    how, count = sys.argv[1], int(sys.argv[2])
+    total = torch.zeros(1)
+    with torch.no_grad():
+        turns(total, count)
+        print("turns", int(total.item()), flush=True)
+        if how == "sigkill":
+            time.sleep(PAUSE_SECONDS)
+            turns(total, count)
+            os.kill(os.getpid(), signal.SIGKILL)
+    if how == "sigterm":
+        os.kill(os.getpid(), signal.SIGTERM)
+    if how == "os_exit":
+        os._exit(EXIT_CODE)
+
+
+if __name__ == "__main__":
+    main()

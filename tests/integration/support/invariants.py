@@ -1,0 +1,117 @@
+"""What holds for every trace, whatever the program did. Every integration test checks it."""
+from collections import Counter, defaultdict
+
+from . import trace as t
+
+_DROPPED = "dropped_"
+_LOST = "lost_"
+
+
+def sum_of(receipt, prefix):
+    return sum(value for key, value in receipt.fields.items() if key.startswith(prefix))
+
+
+def check_receipt(receipt):
+    """started and recorded are made up of their parts, and a final receipt is exact."""
+    accounted = sum(receipt[key] for key in ("recorded", "filtered", "sampled_out", "open", "settling"))
+    assert receipt["started"] == accounted + sum_of(receipt, _DROPPED), receipt.fields
+    assert receipt["recorded"] == receipt["written"] + sum_of(receipt, _LOST), receipt.fields
+    if receipt["final"]:
+        assert receipt["settling"] == 0, receipt.fields
+
+
+def check_nothing_missing(process):
+    """The final receipt knows of no operator that the trace does not hold."""
+    receipt = process.final_receipt
+    missing = {
+        key: value
+        for key, value in receipt.fields.items()
+        if key.startswith((_DROPPED, _LOST)) or key in ("filtered", "sampled_out", "open", "inherited")
+        if value
+    }
+    assert not missing, missing
+
+
+def check_written(process):
+    """As many operators can be read as the final receipt says were written."""
+    assert len(process.operators) == process.final_receipt["written"]
+
+
+def check_identities(process):
+    """Each op_id stands for one operator, and each begin has one end."""
+    ids = Counter(operator.op_id for operator in process.operators)
+    assert all(count == 1 for count in ids.values()), [i for i, n in ids.items() if n > 1][:5]
+    begun = {event["op_id"] for event in process.named("op_begin")}
+    ended = Counter(event["op_id"] for event in process.named("op_end"))
+    assert all(count == 1 for count in ended.values()), ended.most_common(3)
+    assert set(ended) <= begun, "op_end without op_begin"
+    assert not ids.keys() & (begun - ended.keys()), "op for an operator that was begun"
+    return begun - ended.keys()
+
+
+def check_order(process):
+    """Operators come sorted by `ts`, apart from those flagged late, which the receipt counts."""
+    last, late = 0, 0
+    for event in process.events:
+        if event.name not in ("op", "op_begin", "op_end"):
+            continue
+        if event["flags"] & t.FLAG_LATE:
+            late += 1
+            continue
+        assert event["ts"] >= last, f"{event} comes {last - event['ts']} ns too late"
+        last = event["ts"]
+    return late
+
+
+def check_texts(process):
+    """No string field is ever empty, and every thread that ran operators was announced."""
+    for event in process.events:
+        empty = [key for key, value in event.fields.items() if value == ""]
+        assert not empty, (event, empty)
+    announced = {event["tid"] for event in process.named("thread")}
+    assert {operator.tid for operator in process.operators} <= announced
+    assert process.named("process"), "no `process` event"
+
+
+def is_nested(operator):
+    """False for a scope that may outlive the operator around it or end on another thread."""
+    return not operator.flags & (t.FLAG_ASYNC | t.FLAG_DETACHED)
+
+
+def check_nesting(process, unfinished=frozenset()):
+    """Every parent is a recorded operator of the same thread that encloses its child in time, and
+    children never take longer together than their parent. Returns {op_id: self time in ns}."""
+    by_id = {operator.op_id: operator for operator in process.operators}
+    children_ns = defaultdict(int)
+    for child in by_id.values():
+        if child.parent == 0 or child.parent in unfinished:
+            continue
+        parent = by_id.get(child.parent)
+        assert parent is not None, f"parent of {child} is not in the trace"
+        assert parent.tid == child.tid and parent.depth < child.depth, (parent, child)
+        assert parent.ts <= child.ts, (parent, child)
+        if is_nested(child) and is_nested(parent):
+            assert child.end <= parent.end, (parent, child)
+            children_ns[parent.op_id] += child.dur
+    self_ns = {op_id: operator.dur - children_ns[op_id] for op_id, operator in by_id.items()}
+    negative = [by_id[op_id] for op_id, value in self_ns.items() if value < 0]
+    assert not negative, negative[:3]
+    return self_ns
+
+
+def check_process(process):
+    """All of the above for a process that ended by itself."""
+    for receipt in process.receipts:
+        check_receipt(receipt)
+    check_written(process)
+    assert not check_identities(process), "op_begin without op_end"
+    assert check_order(process) == process.final_receipt["late"]
+    check_texts(process)
+    check_nesting(process)
+
+
+def check_trace(trace):
+    """check_process for every process; at least one must be there."""
+    assert trace.processes, "the trace holds no event of torchtrace"
+    for process in trace.processes.values():
+        check_process(process)

@@ -1,0 +1,40 @@
+"""Gives this test process mounts of its own, so that tests as root touch no daemon and no /dev/shm of
+the machine.
+
+Programs started later inherit them; they vanish with the last of these processes.
+"""
+import ctypes
+import os
+from pathlib import Path
+
+_CLONE_NEWNS = 0x00020000  # linux/sched.h
+_MS_REC, _MS_PRIVATE = 0x4000, 1 << 18  # linux/mount.h
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+def _check(result, what):
+    if result != 0:
+        number = ctypes.get_errno()
+        raise OSError(number, f"{what}: {os.strerror(number)}")
+
+
+def enter_private_mounts():
+    """Moves this process, which must be single-threaded, into a mount namespace of its own.
+
+    Raises OSError where that is not allowed (not root, or a container without CAP_SYS_ADMIN).
+    """
+    _check(_libc.unshare(_CLONE_NEWNS), "unshare(CLONE_NEWNS)")
+    _check(_libc.mount(b"none", b"/", None, _MS_REC | _MS_PRIVATE, None), "making / private")
+
+
+def mount_tmpfs(folder, options=""):
+    """Mounts an empty tmpfs on folder, which is created; options as of mount(8), e.g. "size=64k"."""
+    Path(folder).mkdir(parents=True, exist_ok=True)
+    _check(
+        _libc.mount(b"tmpfs", os.fsencode(folder), b"tmpfs", 0, options.encode()), f"tmpfs on {folder}"
+    )
+
+
+def unmount(folder):
+    """Undoes mount_tmpfs."""
+    _check(_libc.umount(os.fsencode(folder)), f"umount {folder}")

@@ -1,0 +1,49 @@
+"""One experiment: a program without and with the agent, and everything that must hold for both."""
+from collections import Counter
+from dataclasses import dataclass
+
+from . import cli, counting, host, invariants, sinks
+from .trace import Trace
+
+
+@dataclass(frozen=True)
+class Outcome:
+    plain: host.Run
+    traced: host.Run
+    trace: Trace
+    independent: Counter  # {name: calls} inside the program's windows
+
+
+def check_same_behaviour(plain, traced):
+    """The program cannot be told apart by its output and exit code with and without the agent."""
+    assert traced.returncode == plain.returncode, traced.stderr
+    assert traced.stdout == plain.stdout
+    assert len(traced.agent_lines) <= 1, traced.agent_lines
+
+
+def trace_program(command, sink_name, scratch, environment=None, exact=True):
+    """Runs command without the agent (counting) and with it into the sink, and checks every invariant.
+
+    exact: the process ends in a way that leaves a final receipt.
+    """
+    count_file = scratch / "independent-count.json"
+    extra = environment or {}
+    plain = host.run(command, scratch / "plain", {**extra, "INDEPENDENT_COUNT_FILE": str(count_file)})
+    with sinks.open_sink(sink_name, scratch) as sink:
+        traced = host.run(command, scratch / "traced", {**extra, **sink.environment})
+        trace = sink.read()
+        check_same_behaviour(plain, traced)
+        if exact:
+            invariants.check_trace(trace)
+            cli.check_report(sink.folder, trace)
+    independent = counting.read_independent_counts(count_file) if count_file.exists() else Counter()
+    return Outcome(plain, traced, trace, independent)
+
+
+def check_counted_program(command, sink_name, scratch):
+    """trace_program for a program whose operators inside its windows are all counted independently."""
+    outcome = trace_program(command, sink_name, scratch)
+    for process in outcome.trace.processes.values():
+        invariants.check_nothing_missing(process)
+    counting.check_window_calls(outcome.trace, outcome.independent)
+    return outcome
