@@ -1,4 +1,4 @@
-"""Real models: calls per operator equal PyTorch's own profiler, for all names, and nothing is lost."""
+"""Real models: calls per operator equal PyTorch's profiler, for all names; nothing is lost."""
 from support import scenario
 from support.host import program
 from support.matrix import every_sink_and_interpreter
@@ -35,7 +35,8 @@ def test_eight_threads(sink, interpreter, tmp_path):
 def check_data_loader(method, sink, interpreter, tmp_path):
     outcome = check("data_loader", sink, interpreter, tmp_path, method)
     processes = outcome.trace.processes
-    assert outcome.traced.pid in processes and len(processes) == 3, "the main process and two workers"
+    assert outcome.traced.pid in processes
+    assert len(processes) == 3, "the main process and two workers"
     return outcome
 
 

@@ -8,7 +8,14 @@ import threading
 import torch
 from torch import nn
 
-from window import append_count, can_profile_all_threads, checksum, is_counting, profiled_calls, window
+from window import (
+    append_count,
+    can_profile_all_threads,
+    checksum,
+    is_counting,
+    profiled_calls,
+    window,
+)
 
 THREADS = 8
 PASSES = 3
@@ -16,7 +23,9 @@ PASSES = 3
 
 def make_model():
     torch.manual_seed(4)
-    layer = nn.TransformerEncoderLayer(16, nhead=2, dim_feedforward=32, dropout=0.0, batch_first=True)
+    layer = nn.TransformerEncoderLayer(
+        16, nhead=2, dim_feedforward=32, dropout=0.0, batch_first=True
+    )
     return nn.TransformerEncoder(layer, num_layers=2)
 
 
@@ -52,7 +61,9 @@ def main():
         append_count({name: THREADS * count for name, count in calls.items()})
         results = drive_from_threads(model, inputs)
     else:
-        results = window(lambda: drive_from_threads(model, inputs), all_threads=can_profile_all_threads())
+        results = window(
+            lambda: drive_from_threads(model, inputs), all_threads=can_profile_all_threads()
+        )
     for index, gradients in enumerate(results):
         print("thread", index, checksum(gradients))
 

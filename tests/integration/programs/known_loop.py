@@ -4,7 +4,7 @@ Each turn runs exactly one operator, `aten::add_.Tensor`, and every hundredth on
 around it. argv[2] is the number of turns.
   exit      returns normally
   os_exit   os._exit(7), as forked workers leave: no atexit, no destructor
-  sigkill   after a pause that is longer than the period of the receipts, as many turns again, then SIGKILL
+  sigkill   after a pause longer than the period of the receipts, as many turns again, then SIGKILL
   sigterm   SIGTERM with its default action
 """
 import os

@@ -1,4 +1,4 @@
-"""One scope "training" that stays open for argv[1] seconds while operators run under it all the time.
+"""One scope "training", open for argv[1] seconds, with operators under it all the time.
 
 Prints nothing that depends on speed. The number of operators under the scope, and the resident
 memory early and late in it, go to the file named by LONG_SCOPE_FILE.

@@ -1,4 +1,4 @@
-"""The part of a program whose operators are counted twice: by the trace and by PyTorch's own profiler.
+"""The part of a program whose operators are counted twice: by the trace and by PyTorch's profiler.
 
 A program calls `window(body)`. That runs `body` inside a user scope named "window", which tells the
 reader of the trace which operators to count. If INDEPENDENT_COUNT_FILE is set, `body` also runs
@@ -25,7 +25,8 @@ WINDOW = "window"
 def _profile(all_threads):
     options = {"activities": [ProfilerActivity.CPU]}
     if all_threads:
-        options["experimental_config"] = torch.profiler._ExperimentalConfig(profile_all_threads=True)
+        experimental = torch.profiler._ExperimentalConfig(profile_all_threads=True)
+        options["experimental_config"] = experimental
     return profile(**options)
 
 

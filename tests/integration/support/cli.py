@@ -53,7 +53,9 @@ def check_report(folder, trace):
     """The report's operators and receipt are those of the events that babeltrace2 shows."""
     result = report(folder)
     assert result["schema"] == "torchtrace.report/1"
-    seen = {row["name"]: (row["calls"], row["total_ns"], row["self_ns"]) for row in result["operators"]}
+    seen = {
+        row["name"]: (row["calls"], row["total_ns"], row["self_ns"]) for row in result["operators"]
+    }
     assert seen == _expected_operators(trace)
     receipt, expected = result["receipt"], _summed_receipts(trace)
     for key in ("started", "recorded", "sampled_out", "open", "settling", "written"):

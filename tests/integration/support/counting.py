@@ -1,4 +1,4 @@
-"""Compares the calls in a trace with the counts that a program wrote itself (programs/window.py)."""
+"""Compares the calls in a trace with the counts that a program wrote (programs/window.py)."""
 import json
 from collections import Counter
 

@@ -38,7 +38,7 @@ def clean_environment():
 
 
 def agent_environment(**options):
-    """Variables that preload the agent; options are keys of the configuration: output_sink="ctf"."""
+    """Variables that preload the agent. options are configuration keys: output_sink="ctf"."""
     environment = {"LD_PRELOAD": str(paths.built(paths.AGENT))}
     for key, value in options.items():
         environment[f"TORCHTRACE_{key.upper()}"] = str(value)
@@ -51,9 +51,9 @@ def program(name, *arguments, python):
 
 
 def start(command, cwd, environment=None, **popen_options):
-    """Starts command in a process group of its own, with nothing on stdin unless popen_options say so."""
-    options = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    options.update(popen_options)
+    """Starts command in a process group of its own. stdin is empty unless popen_options differ."""
+    pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    options = {**pipes, **popen_options}
     return subprocess.Popen(
         [str(part) for part in command],
         cwd=cwd,
@@ -66,15 +66,14 @@ def start(command, cwd, environment=None, **popen_options):
 
 
 def finish(process, timeout=TIMEOUT_SECONDS, stdin=None):
-    """Waits for a started process; one that hangs is killed with its whole group and fails the test."""
+    """Waits for a started process; one that hangs is killed with its group and fails the test."""
     try:
         stdout, stderr = process.communicate(stdin, timeout=timeout)
     except subprocess.TimeoutExpired:
         os.killpg(process.pid, signal.SIGKILL)
         stdout, stderr = process.communicate()
-        raise AssertionError(
-            f"{process.args} did not end within {timeout} s; stdout: {stdout[-2000:]!r} stderr: {stderr[-2000:]!r}"
-        ) from None
+        said = f"stdout: {stdout[-2000:]!r} stderr: {stderr[-2000:]!r}"
+        raise AssertionError(f"{process.args} did not end within {timeout} s; {said}") from None
     return Run(process.pid, process.returncode, stdout, stderr)
 
 

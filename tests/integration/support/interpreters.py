@@ -1,4 +1,4 @@
-"""The Pythons under test: Debian's, with its PyTorch 1.13, and a virtual environment with a PyPI wheel."""
+"""The Pythons under test: Debian's, with its PyTorch 1.13, and a venv with a wheel."""
 import os
 import subprocess
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ def _python(name):
         return "/usr/bin/python3"
     python = os.environ.get(WHEEL_VARIABLE)
     if not python:
-        unavailable(f"{WHEEL_VARIABLE} does not name a Python with a PyTorch wheel (tools/test makes one)")
+        unavailable(f"{WHEEL_VARIABLE} names no Python with a PyTorch wheel; tools/test makes one")
     return python
 
 

@@ -116,13 +116,12 @@ class Session:
 
     def __enter__(self):
         self._lttng("create", self.name, f"--output={self.output}")
-        channel = f"--session={self.name}"
-        self._lttng(
-            "enable-channel", "-u", channel, "--discard", "--subbuf-size=1M", "--num-subbuf=4", "torchtrace"
-        )
-        self._lttng("enable-event", "-u", channel, "--channel=torchtrace", "torchtrace:*")
+        session, channel = f"--session={self.name}", "--channel=torchtrace"
+        size = ("--discard", "--subbuf-size=1M", "--num-subbuf=4")
+        self._lttng("enable-channel", "-u", session, *size, "torchtrace")
+        self._lttng("enable-event", "-u", session, channel, "torchtrace:*")
         for context in self._contexts:
-            self._lttng("add-context", "-u", channel, "--channel=torchtrace", f"--type={context}")
+            self._lttng("add-context", "-u", session, channel, f"--type={context}")
         self._lttng("start", self.name)
         return self
 

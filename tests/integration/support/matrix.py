@@ -8,7 +8,6 @@ every_interpreter = pytest.mark.parametrize("interpreter", ["debian", "wheel"], 
 def every_sink_and_interpreter(test):
     """Ids: ctf_debian, ctf_wheel, lttng_debian, lttng_wheel."""
     pairs = [(sink, name) for sink in ("ctf", "lttng") for name in ("debian", "wheel")]
-    mark = pytest.mark.parametrize(
-        "sink, interpreter", pairs, indirect=["interpreter"], ids=[f"{sink}_{name}" for sink, name in pairs]
-    )
+    ids = [f"{sink}_{name}" for sink, name in pairs]
+    mark = pytest.mark.parametrize("sink, interpreter", pairs, indirect=["interpreter"], ids=ids)
     return mark(test)

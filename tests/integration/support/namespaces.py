@@ -1,7 +1,5 @@
-"""Gives this test process mounts of its own, so that tests as root touch no daemon and no /dev/shm of
-the machine.
-
-Programs started later inherit them; they vanish with the last of these processes.
+"""Mounts of a test process's own, so that tests as root touch no daemon and no /dev/shm of the
+machine. Programs started later inherit them; they vanish with the last of these processes.
 """
 import ctypes
 import os
@@ -28,11 +26,10 @@ def enter_private_mounts():
 
 
 def mount_tmpfs(folder, options=""):
-    """Mounts an empty tmpfs on folder, which is created; options as of mount(8), e.g. "size=64k"."""
+    """Mounts an empty tmpfs on folder, which is created; options as of mount(8): "size=64k"."""
     Path(folder).mkdir(parents=True, exist_ok=True)
-    _check(
-        _libc.mount(b"tmpfs", os.fsencode(folder), b"tmpfs", 0, options.encode()), f"tmpfs on {folder}"
-    )
+    result = _libc.mount(b"tmpfs", os.fsencode(folder), b"tmpfs", 0, options.encode())
+    _check(result, f"tmpfs on {folder}")
 
 
 def unmount(folder):

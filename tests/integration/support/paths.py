@@ -1,4 +1,4 @@
-"""Where the build left what is tested. TORCHTRACE_BUILD_DIR overrides `build` in the source tree."""
+"""Where the build left what is tested: `build`, or what TORCHTRACE_BUILD_DIR says."""
 import os
 from pathlib import Path
 

@@ -22,13 +22,14 @@ def check_same_behaviour(plain, traced):
 
 
 def trace_program(command, sink_name, scratch, environment=None, exact=True):
-    """Runs command without the agent (counting) and with it into the sink, and checks every invariant.
+    """Runs command without the agent (counting) and with it, and checks every invariant.
 
     exact: the process ends in a way that leaves a final receipt.
     """
     count_file = scratch / "independent-count.json"
     extra = environment or {}
-    plain = host.run(command, scratch / "plain", {**extra, "INDEPENDENT_COUNT_FILE": str(count_file)})
+    counting_on = {"INDEPENDENT_COUNT_FILE": str(count_file)}
+    plain = host.run(command, scratch / "plain", {**extra, **counting_on})
     with sinks.open_sink(sink_name, scratch) as sink:
         traced = host.run(command, scratch / "traced", {**extra, **sink.environment})
         trace = sink.read()
@@ -36,12 +37,13 @@ def trace_program(command, sink_name, scratch, environment=None, exact=True):
         if exact:
             invariants.check_trace(trace)
             cli.check_report(sink.folder, trace)
-    independent = counting.read_independent_counts(count_file) if count_file.exists() else Counter()
+    counted = count_file.exists()
+    independent = counting.read_independent_counts(count_file) if counted else Counter()
     return Outcome(plain, traced, trace, independent)
 
 
 def check_counted_program(command, sink_name, scratch):
-    """trace_program for a program whose operators inside its windows are all counted independently."""
+    """trace_program for a program that counts the operators inside its windows itself."""
     outcome = trace_program(command, sink_name, scratch)
     for process in outcome.trace.processes.values():
         invariants.check_nothing_missing(process)

@@ -1,6 +1,6 @@
 """Reads a trace with the stock `babeltrace2` command, as a user would, without any code of ours.
 
-Its text output is parsed here rather than read with the bt2 module, which needs about 100 us per event.
+Its text is parsed here; the bt2 module would need about 100 us per event.
 """
 import re
 import subprocess
@@ -45,11 +45,12 @@ class Operator:
 
     @property
     def base_name(self):
-        """Name without the overload, as PyTorch's profiler has it: `aten::add.Tensor` -> `aten::add`.
+        """Name without its overload, as the profiler has it: `aten::add.Tensor` -> `aten::add`.
 
         Only schema names have an overload; the names of scopes may hold dots of their own.
         """
-        is_schema_name = self.scope == SCOPE_FUNCTION and re.fullmatch(r"\w+::\w+\.\w+", self.name)
+        is_function = self.scope == SCOPE_FUNCTION
+        is_schema_name = is_function and re.fullmatch(r"\w+::\w+\.\w+", self.name)
         return self.name.split(".")[0] if is_schema_name else self.name
 
 
@@ -141,9 +142,8 @@ def parse(text, stderr=""):
 def read(folder):
     """Reads every trace below folder. babeltrace2 must accept it without a word on stderr: that is
     where it says that events were discarded or that a packet is broken."""
-    done = subprocess.run(
-        ["babeltrace2", "--no-delta", str(folder)], capture_output=True, text=True, check=False, timeout=60
-    )
+    command = ["babeltrace2", "--no-delta", str(folder)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
     assert done.returncode == 0, f"babeltrace2 {folder} failed: {done.stderr[-2000:]}"
     assert done.stderr == "", f"babeltrace2 {folder} complains: {done.stderr[-2000:]}"
     return parse(done.stdout, done.stderr)
