@@ -1,4 +1,4 @@
-"""tools/ci/check_include_arrows on small trees: what it lets through, and that it catches the rest."""
+"""tools/ci/check_include_arrows on small trees: what it lets through, and what it catches."""
 
 import pathlib
 import subprocess
@@ -56,7 +56,8 @@ def test_includes_along_the_arrows_pass(tmp_path):
     ],
 )
 def test_an_include_against_the_arrows_is_named(tmp_path, folder, header):
-    done = check(tmp_path, **{f"src__{folder}__a_dot_cpp": f'#include <new>\n#include "{header}"\n'})
+    text = f'#include <new>\n#include "{header}"\n'
+    done = check(tmp_path, **{f"src__{folder}__a_dot_cpp": text})
     assert done.returncode == 1
     assert done.stdout.startswith(f'src/{folder}/a.cpp:2: "{header}"')
 
