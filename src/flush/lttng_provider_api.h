@@ -20,7 +20,8 @@ extern "C" {
 struct torchtrace_lttng_provider {
   uint32_t version;
   uint32_t struct_size;
-  /* emit_NAME: one tracepoint. enabled_NAME: nonzero while some session has the event enabled. */
+  /* emit_NAME: one tracepoint. enabled_NAME: how many active sessions record the event now; costs a
+   * load and a branch while none has it enabled. Both may be called on any thread. */
 #define TORCHTRACE_PROVIDER_MEMBERS(NAME, name)         \
   void (*emit_##name)(const struct torchtrace_##name*); \
   int (*enabled_##name)(void);

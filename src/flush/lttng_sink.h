@@ -14,12 +14,19 @@ namespace torchtrace::flush {
 const torchtrace_lttng_provider* load_lttng_provider(const std::string& path,
                                                      std::string& error) noexcept;
 
-/// True while some session has at least `op` or `op_begin` enabled.
+/// True while some active session records operators: has `op`, `op_begin` or `op_end` enabled.
 bool lttng_session_records(const torchtrace_lttng_provider& provider) noexcept;
 
 /// Sink that turns each event into a tracepoint of provider `torchtrace`.
-/// Operators handed in while no session has their event enabled count as `lost_elsewhere`.
-/// `wants_state()` is true once each time a session newly enables the events.
+///
+/// Sessions come and go at any time; the sink looks for them when it is made and at each end of a
+/// period, and sends operators from then on. Operators handed in while no session records their
+/// event count as `lost_elsewhere`. So do, once a session records after none did, those that were
+/// `written` before: they stand in another trace. (Sessions that record at the same time share one
+/// count, from the first one's start.) What LTTng itself discards, its buffers being full, counts
+/// as `written` here: only the reader knows, from LTTng's own counters.
+/// `wants_state()` is true once each time a session newly records, others being there or not.
+/// Thread: the flush thread. Errors: nullptr if out of memory.
 std::unique_ptr<Sink> make_lttng_sink(const torchtrace_lttng_provider& provider) noexcept;
 
 }  // namespace torchtrace::flush
