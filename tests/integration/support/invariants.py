@@ -111,6 +111,26 @@ def check_process(process):
     check_nesting(process)
 
 
+def written_before_last_receipt(process):
+    """Operators that the trace shows before the last receipt in it."""
+    last = max(index for index, event in enumerate(process.events) if event.name == "receipt")
+    head = t.ProcessTrace(process.pid, process.events[:last])
+    return len(head.operators)
+
+
+def check_killed_process(process):
+    """What holds for a process that could not end its trace: all up to the last packet is right."""
+    assert process.receipts, "a killed process leaves at least one periodic receipt"
+    assert not any(receipt["final"] for receipt in process.receipts)
+    for receipt in process.receipts:
+        check_receipt(receipt)
+    assert written_before_last_receipt(process) == process.receipts[-1]["written"]
+    unfinished = check_identities(process)
+    check_order(process)
+    check_texts(process)
+    check_nesting(process, unfinished)
+
+
 def check_trace(trace):
     """check_process for every process; at least one must be there."""
     assert trace.processes, "the trace holds no event of torchtrace"

@@ -1,0 +1,74 @@
+"""A C++ program linked to libtorch: the agent finds it in its constructor. Calls are arithmetic."""
+import pytest
+
+from support import counting, invariants, paths, scenario
+from support.availability import unavailable
+
+COUNT = 200
+PAIRS = [(sink, torch) for sink in ("ctf", "lttng") for torch in ("debian", "wheel")]
+every_sink_and_torch = pytest.mark.parametrize(
+    "sink, torch", PAIRS, ids=[f"{sink}_{torch}" for sink, torch in PAIRS]
+)
+
+
+def trace_work(kind, sink, torch, tmp_path, exact=True):
+    program = paths.TEST_PROGRAMS / f"libtorch_program_{torch}"
+    if not program.exists():
+        unavailable(f"{program} is not built: CMake found no libtorch of that kind")
+    return scenario.trace_program([program, kind, COUNT], sink, tmp_path, exact=exact)
+
+
+def check_work(kind, sink, torch, tmp_path, expected):
+    outcome = trace_work(kind, sink, torch, tmp_path)
+    process = outcome.trace.only_process
+    invariants.check_nothing_missing(process)
+    counting.check_calls(process, expected)
+    return process
+
+
+@every_sink_and_torch
+def test_cpp_loop(sink, torch, tmp_path):
+    check_work("loop", sink, torch, tmp_path, {"aten::add_": COUNT, "tenth": COUNT // 10})
+
+
+@every_sink_and_torch
+def test_cpp_threads(sink, torch, tmp_path):
+    expected = {"aten::add_": 4 * COUNT, "tenth": 4 * COUNT // 10}
+    process = check_work("threads", sink, torch, tmp_path, expected)
+    assert len({operator.tid for operator in process.operators}) == 4
+
+
+@every_sink_and_torch
+def test_cpp_backward(sink, torch, tmp_path):
+    nodes = ("MulBackward0", "SumBackward0", "torch::autograd::AccumulateGrad")
+    expected = {"aten::sum": COUNT, **{node: COUNT for node in nodes}}
+    expected.update({f"autograd::engine::evaluate_function: {node}": COUNT for node in nodes})
+    process = check_work("backward", sink, torch, tmp_path, expected)
+    links = {(op.fwd_thread, op.seq) for op in process.operators if op.name == "MulBackward0"}
+    assert len(links) == COUNT, "every backward node has a sequence number of its own"
+
+
+@every_sink_and_torch
+def test_cpp_raise(sink, torch, tmp_path):
+    expected = {"aten::mm": COUNT, "doomed": COUNT, "aten::abs": COUNT}
+    process = check_work("raise", sink, torch, tmp_path, expected)
+    depths = {op.depth for op in process.operators if op.name == "aten::abs"}
+    assert depths == {0}, "frames that exceptions unwound are gone"
+
+
+@every_sink_and_torch
+def test_cpp_uncaught(sink, torch, tmp_path):
+    outcome = trace_work("uncaught", sink, torch, tmp_path, exact=False)
+    assert outcome.plain.returncode == -6, "SIGABRT"
+    assert outcome.traced.other_stderr == outcome.plain.stderr.splitlines()
+    for process in outcome.trace.processes.values():
+        invariants.check_killed_process(process)
+
+
+@every_sink_and_torch
+def test_cpp_exit_inside_operator(sink, torch, tmp_path):
+    outcome = trace_work("exit", sink, torch, tmp_path)
+    assert outcome.traced.returncode == 5
+    process = outcome.trace.only_process
+    counting.check_calls(process, {"aten::add_": COUNT, "tenth": COUNT // 10})
+    assert process.final_receipt["open"] == 2, "the operator that called exit() and its scope"
