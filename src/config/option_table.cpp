@@ -1,0 +1,250 @@
+#include "config/option_table.h"
+
+#include <type_traits>
+
+#include "config/text.h"
+
+namespace torchtrace::config {
+namespace {
+
+constexpr std::uint64_t kKiB = 1ULL << 10U;
+constexpr std::uint64_t kMiB = 1ULL << 20U;
+constexpr std::uint64_t kGiB = 1ULL << 30U;
+constexpr std::uint64_t kMsInNs = 1'000'000;
+constexpr std::uint64_t kSecondInNs = 1'000'000'000;
+
+// Between a Value and each type of member.
+
+void put(std::uint64_t& member, const Value& value) { member = value.number; }
+void put(std::string& member, const Value& value) { member = value.text; }
+void put(std::array<bool, core::kScopeCount>& member, const Value& value) {
+  for (std::size_t i = 0; i < member.size(); ++i) member[i] = ((value.number >> i) & 1U) != 0;
+}
+template <typename Enum, typename = std::enable_if_t<std::is_enum_v<Enum>>>
+void put(Enum& member, const Value& value) {
+  member = static_cast<Enum>(value.number);
+}
+
+Value get(std::uint64_t member) { return {member, {}}; }
+Value get(const std::string& member) { return {0, member}; }
+Value get(const std::array<bool, core::kScopeCount>& member) {
+  Value value;
+  for (std::size_t i = 0; i < member.size(); ++i) value.number |= std::uint64_t{member[i]} << i;
+  return value;
+}
+template <typename Enum, typename = std::enable_if_t<std::is_enum_v<Enum>>>
+Value get(Enum member) {
+  return {static_cast<std::uint64_t>(member), {}};
+}
+
+template <auto Section, auto Member>
+void store(Config& config, const Value& value) {
+  put((config.*Section).*Member, value);
+}
+template <auto Section, auto Member>
+Value fetch(const Config& config) {
+  return get((config.*Section).*Member);
+}
+
+// Choices, in the order of their enumerators (config.h, core/record.h).
+
+constexpr Choice kScopes[] = {
+    {"function",
+     "operators (aten::add), custom operators, and the engine around each autograd node"},
+    {"backward_function",
+     "the nodes of the backward pass (AddBackward0), with their link to the forward pass"},
+    {"torchscript_function", "functions and methods of TorchScript"},
+    {"kernel_function_dtype", "the data type a kernel was chosen for; selective builds only"},
+    {"custom_class", "methods of TorchScript custom classes"},
+    {"build_feature", "features that selective builds ask for"},
+    {"lite_interpreter", "the interpreter of PyTorch mobile"},
+    {"user_scope", "record_function blocks, optimizer steps, DataLoader and DDP"},
+    {"static_runtime_op", "operators run by Static Runtime"},
+    {"static_runtime_model", "whole models run by Static Runtime"},
+};
+static_assert(sizeof(kScopes) / sizeof(kScopes[0]) == core::kScopeCount);
+
+constexpr Choice kPolicies[] = {
+    {"drop_newest", "what no longer fits is dropped, and counted exactly"},
+};
+
+constexpr Choice kSinks[] = {
+    {"auto", "LTTng if a session records torchtrace's events 1s after PyTorch was found, else CTF"},
+    {"lttng",
+     "events of the LTTng provider \"torchtrace\"; without a session that records them, none"},
+    {"ctf", "CTF 1.8 files, written by the traced program itself: no daemon"},
+    {"none", "nothing is written; operators are recorded and counted, for measuring the cost"},
+    {"off", "tracing is off: nothing is registered with PyTorch"},
+};
+
+constexpr Choice kWhenFull[] = {
+    {"rotate", "the oldest files of the trace are deleted: it holds the most recent operators"},
+    {"stop", "writing ends: the trace holds the first operators"},
+};
+
+constexpr Choice kClocks[] = {
+    {"auto", "the time-stamp counter where the kernel trusts it, else CLOCK_MONOTONIC"},
+    {"tsc", "the time-stamp counter, whatever the kernel says; it may disagree between cores"},
+    {"monotonic", "CLOCK_MONOTONIC, by a call for each time stamp"},
+};
+
+constexpr Section kSections[] = {
+    {"filters", "Which operators are recorded."},
+    {"buffer", "The rings between the program's threads and the background thread that writes."},
+    {"output", "Where the trace goes, and how much of it is kept."},
+    {"clock",
+     "What time stamps are read from. Traces hold CLOCK_MONOTONIC nanoseconds in any case."},
+};
+
+// What buffer.size says of a record.
+static_assert(sizeof(core::Record) == 64);
+
+constexpr Option kOptions[] = {
+    {"filters.scopes", ValueType::kChoiceList, "function,backward_function,user_scope", 0, 0, false,
+     kScopes,
+     "Kinds of events that PyTorch is asked to report; at least one. A kind that is left out costs "
+     "nothing: PyTorch itself skips it. backward_function costs about 0.2us per node of the "
+     "backward "
+     "pass. All ten cost 0.3us to 0.5us more per node than the default, even where none of the "
+     "others ever occurs.",
+     store<&Config::filters, &Config::Filters::scopes>,
+     fetch<&Config::filters, &Config::Filters::scopes>},
+
+    {"buffer.size",
+     ValueType::kSize,
+     "1MiB",
+     64 * kKiB,
+     1 * kGiB,
+     true,
+     {},
+     "Ring of one thread that runs operators. An operator takes 64 bytes, so 1MiB holds 16384: "
+     "with "
+     "output.period = 10ms, a burst of 1.6 million operators per second on one thread. Where the "
+     "ring is full when an operator ends, that operator is dropped and counted in the receipt. "
+     "Costs that much shared memory for each such thread, taken at its first operator.",
+     store<&Config::buffer, &Config::Buffer::size_bytes>,
+     fetch<&Config::buffer, &Config::Buffer::size_bytes>},
+
+    {"buffer.total",
+     ValueType::kSize,
+     "256MiB",
+     64 * kKiB,
+     64 * kGiB,
+     false,
+     {},
+     "All rings of one process together; not less than buffer.size. Operators of threads that come "
+     "when it is used up are counted, not recorded. The memory counts against the limit of the "
+     "program's container, and against the size of /dev/shm (64MB in many containers).",
+     store<&Config::buffer, &Config::Buffer::total_bytes>,
+     fetch<&Config::buffer, &Config::Buffer::total_bytes>},
+
+    {"buffer.policy", ValueType::kChoice, "drop_newest", 0, 0, false, kPolicies,
+     "What happens to an operator that ends while its thread's ring is full. The program never "
+     "waits.",
+     store<&Config::buffer, &Config::Buffer::policy>,
+     fetch<&Config::buffer, &Config::Buffer::policy>},
+
+    {"output.sink", ValueType::kChoice, "auto", 0, 0, false, kSinks,
+     "Where operators are written. LTTng loads its library into the program (about 5ms, and two "
+     "threads), CTF adds nothing.",
+     store<&Config::output, &Config::Output::sink>, fetch<&Config::output, &Config::Output::sink>},
+
+    {"output.directory",
+     ValueType::kPath,
+     "",
+     0,
+     0,
+     false,
+     {},
+     "Folder of the CTF files: absolute, or relative to the working directory; created if missing. "
+     "Each process writes one trace below it, HOST-PID-STARTTIME; forked children use their "
+     "parent's folder. Empty: torchtrace-PID in the working directory. A leading ~ is not "
+     "expanded.",
+     store<&Config::output, &Config::Output::directory>,
+     fetch<&Config::output, &Config::Output::directory>},
+
+    {"output.max_bytes",
+     ValueType::kSize,
+     "2GiB",
+     1 * kMiB,
+     16384 * kGiB,
+     false,
+     {},
+     "Most disk space that the whole of output.directory may take; output.when_full says what "
+     "happens then. An operator takes about 90 bytes. For CTF files only: LTTng has its own limits "
+     "(lttng enable-channel --tracefile-size).",
+     store<&Config::output, &Config::Output::max_bytes>,
+     fetch<&Config::output, &Config::Output::max_bytes>},
+
+    {"output.when_full", ValueType::kChoice, "rotate", 0, 0, false, kWhenFull,
+     "What happens at output.max_bytes. Either way the receipt counts what is missing.",
+     store<&Config::output, &Config::Output::when_full>,
+     fetch<&Config::output, &Config::Output::when_full>},
+
+    {"output.hold",
+     ValueType::kDuration,
+     "50ms",
+     1 * kMsInNs,
+     10 * kSecondInNs,
+     false,
+     {},
+     "How long events are held back to be written in order of their start. An operator that is "
+     "open "
+     "for longer becomes a pair of events, op_begin and op_end. Longer: fewer pairs and late "
+     "events "
+     "on a machine whose threads wait for a processor, but more memory (the rate of operators "
+     "times "
+     "this) and more that is not yet written when the program is killed.",
+     store<&Config::output, &Config::Output::hold_ns>,
+     fetch<&Config::output, &Config::Output::hold_ns>},
+
+    {"output.period",
+     ValueType::kDuration,
+     "10ms",
+     1 * kMsInNs,
+     1 * kSecondInNs,
+     false,
+     {},
+     "How often the background thread empties the rings. Longer: fewer wake-ups, but buffer.size "
+     "must hold what a thread runs in that time. Between two times the thread sleeps.",
+     store<&Config::output, &Config::Output::period_ns>,
+     fetch<&Config::output, &Config::Output::period_ns>},
+
+    {"clock.source", ValueType::kChoice, "auto", 0, 0, false, kClocks,
+     "An operator needs two time stamps. The counter is read in about 10ns, clock_gettime in about "
+     "25ns, or 250ns where it has to enter the kernel.",
+     store<&Config::clock, &Config::Clock::source>, fetch<&Config::clock, &Config::Clock::source>},
+};
+
+}  // namespace
+
+Span<Section> sections() { return kSections; }
+
+Span<Option> options() { return kOptions; }
+
+const Option* find_option(std::string_view name) {
+  for (const Option& option : kOptions) {
+    if (name == option.name) return &option;
+  }
+  return nullptr;
+}
+
+bool is_section(std::string_view name) {
+  for (const Section& section : kSections) {
+    if (name == section.name) return true;
+  }
+  return false;
+}
+
+std::string_view section_of(std::string_view name) { return name.substr(0, name.find('.')); }
+
+std::string_view key_of(std::string_view name) {
+  const std::size_t dot = name.find('.');
+  return dot == std::string_view::npos ? std::string_view{} : name.substr(dot + 1);
+}
+
+std::string environment_name(const Option& option) {
+  return "TORCHTRACE_" + upper(section_of(option.name)) + '_' + upper(key_of(option.name));
+}
+
+}  // namespace torchtrace::config
