@@ -4,14 +4,12 @@ import pathlib
 import subprocess
 import sys
 
-import pytest
-
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
 def check(root, **files):
     """Runs the check on a tree of files given as path (with __ for /, _dot_ for .) and text."""
-    (root / "src").mkdir()
+    (root / "src").mkdir(parents=True)
     for name, text in files.items():
         path = root / name.replace("__", "/").replace("_dot_", ".")
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -44,39 +42,39 @@ def test_includes_along_the_arrows_pass(tmp_path):
     assert (done.returncode, done.stdout) == (0, "")
 
 
-@pytest.mark.parametrize(
-    "folder, header",
-    [
-        ("core", "flush/sink.h"),
-        ("observer", "flush/sink.h"),
-        ("flush", "observer/observer.h"),
-        ("flush", "config/load.h"),
-        ("config", "agent/agent.h"),
-        ("analysis", "core/ring.h"),
-    ],
-)
-def test_an_include_against_the_arrows_is_named(tmp_path, folder, header):
-    text = f'#include <new>\n#include "{header}"\n'
-    done = check(tmp_path, **{f"src__{folder}__a_dot_cpp": text})
-    assert done.returncode == 1
-    assert done.stdout.startswith(f'src/{folder}/a.cpp:2: "{header}"')
+AGAINST_THE_ARROWS = [
+    ("core", "flush/sink.h"),
+    ("observer", "flush/sink.h"),
+    ("flush", "observer/observer.h"),
+    ("flush", "config/load.h"),
+    ("config", "agent/agent.h"),
+    ("analysis", "core/ring.h"),
+]
 
 
-@pytest.mark.parametrize(
-    "path, header",
-    [
-        ("src__flush__a_dot_cpp", "ATen/record_function.h"),
-        ("src__agent__a_dot_cpp", "lttng/tracepoint.h"),
-        ("src__core__a_dot_cpp", "toml++/toml.h"),
-        ("tools__torchtrace__a_dot_cpp", "babeltrace2/babeltrace.h"),
-        ("src__agent__a_dot_cpp", "iostream"),
-        ("src__core__a_dot_cpp", "gtest/gtest.h"),
-    ],
-)
-def test_a_third_party_header_outside_its_folder_is_named(tmp_path, path, header):
-    done = check(tmp_path, **{path: f"#include <{header}>\n"})
-    assert done.returncode == 1
-    assert f"<{header}> belongs to" in done.stdout
+def test_an_include_against_the_arrows_is_named(tmp_path):
+    for number, (folder, header) in enumerate(AGAINST_THE_ARROWS):
+        text = f'#include <new>\n#include "{header}"\n'
+        done = check(tmp_path / str(number), **{f"src__{folder}__a_dot_cpp": text})
+        assert done.returncode == 1
+        assert done.stdout.startswith(f'src/{folder}/a.cpp:2: "{header}"')
+
+
+OUTSIDE_THEIR_FOLDER = [
+    ("src__flush__a_dot_cpp", "ATen/record_function.h"),
+    ("src__agent__a_dot_cpp", "lttng/tracepoint.h"),
+    ("src__core__a_dot_cpp", "toml++/toml.h"),
+    ("tools__torchtrace__a_dot_cpp", "babeltrace2/babeltrace.h"),
+    ("src__agent__a_dot_cpp", "iostream"),
+    ("src__core__a_dot_cpp", "gtest/gtest.h"),
+]
+
+
+def test_a_third_party_header_outside_its_folder_is_named(tmp_path):
+    for number, (path, header) in enumerate(OUTSIDE_THEIR_FOLDER):
+        done = check(tmp_path / str(number), **{path: f"#include <{header}>\n"})
+        assert done.returncode == 1
+        assert f"<{header}> belongs to" in done.stdout
 
 
 def test_a_relative_include_does_not_get_round_the_arrows(tmp_path):
