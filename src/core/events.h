@@ -16,6 +16,10 @@
 
 #include <stdint.h>
 
+/* Version of what this file and docs/trace-format.md describe, kept apart from the library's: one
+ * more with each change that a reader has to know of. In the metadata of the built-in CTF sink. */
+#define TORCHTRACE_TRACE_FORMAT 1
+
 /* How an op_begin was closed: `outcome` of op_end. Readers leave out pairs that were filtered. */
 #define TORCHTRACE_OUTCOME_ENDED 0
 #define TORCHTRACE_OUTCOME_DROPPED 1
