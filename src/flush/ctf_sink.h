@@ -12,8 +12,12 @@ namespace torchtrace::flush {
 struct CtfSinkOptions {
   std::string output_directory;  ///< Absolute; exists. Holds one trace folder per process.
   std::string trace_name;        ///< `HOST-PID-STARTTIME`: the folder to create below it.
-  std::uint64_t max_bytes = 0;   ///< Budget for the whole output directory.
+  std::uint64_t max_bytes = 0;   ///< Budget for the whole output directory; 0: none.
   config::WhenFull when_full = config::WhenFull::kRotate;
+
+  /// Called at most once, on the sink's thread, with one sentence, when nothing more can be written
+  /// (disk full, budget spent, trace removed); the sentence lives until it returns. May be null.
+  void (*say)(const char* sentence) = nullptr;
 };
 
 /// Creates the sink that writes a CTF 1.8 trace by itself, without any daemon.
