@@ -9,8 +9,8 @@
 
 namespace torchtrace::config {
 
-/// A configuration under construction: begins with the defaults, takes settings in the order of their
-/// precedence, and lists what is wrong with them in a LoadResult that outlives it.
+/// A configuration under construction: begins with the defaults, takes settings in the order of
+/// their precedence, and lists what is wrong with them in a LoadResult that outlives it.
 class Builder {
  public:
   explicit Builder(LoadResult& result);

@@ -8,11 +8,12 @@
 
 namespace torchtrace::config {
 
-/// The options given by environment variables, in the option table's order. Empty ones count as unset.
+/// The options given by environment variables, in the option table's order. Empty ones count as
+/// unset.
 std::vector<Setting> read_environment(const GetEnv& get_env);
 
-/// Searches `environ_block` (may be nullptr) for `TORCHTRACE_*` names that are no option: those that
-/// begin with a section are problems, others are notes.
+/// Searches `environ_block` (may be nullptr) for `TORCHTRACE_*` names that are no option: those
+/// that begin with a section are problems, others are notes.
 void check_names(const char* const* environ_block, LoadResult& result);
 
 /// The variable's value; empty where it is unset or `get_env` is.

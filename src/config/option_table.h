@@ -44,8 +44,8 @@ struct Section {
   const char* help;
 };
 
-/// One option: everything that the reader, the sample file, the documentation and the error messages
-/// know about it.
+/// One option: everything that the reader, the sample file, the documentation and the error
+/// messages know about it.
 struct Option {
   const char* name;  ///< "section.key"
   ValueType type;

@@ -4,8 +4,8 @@
 
 namespace torchtrace::config {
 
-/// The sample file: every option of the table, commented out, with its help and default. Loading it as
-/// it stands gives the defaults. Source of config/torchtrace.toml.
+/// The sample file: every option of the table, commented out, with its help and default. Loading it
+/// as it stands gives the defaults. Source of config/torchtrace.toml.
 std::string sample_toml();
 
 /// The same as a page of documentation. Source of docs/configuration.md.

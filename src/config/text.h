@@ -26,9 +26,9 @@ std::string_view trim(std::string_view text);
 std::string lower(std::string_view text);
 std::string upper(std::string_view text);
 
-/// The candidate that a user most likely meant by `text`, or an empty view where none is near: fewest
-/// edits (insert, delete, replace, swap neighbours), at most a third of the length; case and '-' for
-/// '_' cost nothing; the beginning of a candidate counts as two edits.
+/// The candidate that a user most likely meant by `text`, or an empty view where none is near:
+/// fewest edits (insert, delete, replace, swap neighbours), at most a third of the length; case and
+/// '-' for '_' cost nothing; the beginning of a candidate counts as two edits.
 std::string_view nearest(std::string_view text, const std::vector<std::string_view>& candidates);
 
 }  // namespace torchtrace::config

@@ -21,8 +21,8 @@
 
 // libstdc++'s from_chars for `long double`, which nothing here calls, sets the rounding mode around
 // strtold. It lies in the same object as the one for `double`, and these two functions would be all
-// that the agent needs of libm (0.06 ms at each start). Hidden, so nobody else's calls come here; by
-// another name, since <cfenv> has declared theirs visible.
+// that the agent needs of libm (0.06 ms at each start). Hidden, so nobody else's calls come here;
+// by another name, since <cfenv> has declared theirs visible.
 extern "C" {
 __attribute__((visibility("hidden"))) int torchtrace_fegetround() noexcept __asm__("fegetround");
 __attribute__((visibility("hidden"))) int torchtrace_fesetround(int) noexcept __asm__("fesetround");

@@ -9,8 +9,8 @@ namespace torchtrace::config {
 enum class Dimension { kBytes, kTime };
 
 /// Reads a number with its unit, such as "4MiB", "1.5 s" or "10ms", into bytes or nanoseconds.
-/// A size without a unit is in bytes; a duration needs one. At most six decimals, and the result must
-/// be a whole number of bytes or nanoseconds. Independent of the locale, unlike strtod.
+/// A size without a unit is in bytes; a duration needs one. At most six decimals, and the result
+/// must be a whole number of bytes or nanoseconds. Independent of the locale, unlike strtod.
 /// Thread: any. Errors: returns what is wrong, as the end of a sentence; empty where nothing is.
 std::string parse_quantity(std::string_view text, Dimension dimension, std::uint64_t& out);
 

@@ -1,5 +1,5 @@
-// make_trace OUTDIR --operators N --seed S ...: writes a trace of a training run that never took place,
-// with the built-in CTF sink, and prints as JSON what a reader has to find in it.
+// make_trace OUTDIR --operators N --seed S ...: writes a trace of a training run that never took
+// place, with the built-in CTF sink, and prints as JSON what a reader has to find in it.
 #include <CLI/CLI.hpp>
 
 #include <climits>

@@ -17,9 +17,9 @@ struct SyntheticProcessOptions {
   bool killed = false;           ///< No final receipt, and what is open stays open.
 };
 
-/// Hands `operators` (sorted by begin) to `sink` as the flush thread would: in periods, in start order,
-/// those open for longer than the hold as op_begin and op_end, with state, and a receipt each second
-/// and at the end. Does not close the sink.
+/// Hands `operators` (sorted by begin) to `sink` as the flush thread would: in periods, in start
+/// order, those open for longer than the hold as op_begin and op_end, with state, and a receipt
+/// each second and at the end. Does not close the sink.
 /// Returns the operators handed in (`op`, `op_end` with outcome ended).
 std::uint64_t emit_as_process(const std::vector<SyntheticOperator>& operators,
                               const SyntheticProcessOptions& options, flush::Sink& sink);

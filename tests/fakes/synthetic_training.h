@@ -26,8 +26,8 @@ inline constexpr std::uint32_t kMainSlot = 1;
 inline constexpr std::uint32_t kBackwardSlot = 2;
 
 /// Invents the operators of a small network's training on two threads (forward and optimizer on the
-/// first, backward on the second), as PyTorch would run them: nested, named and numbered like its own,
-/// inside one user scope that stays open throughout.
+/// first, backward on the second), as PyTorch would run them: nested, named and numbered like its
+/// own, inside one user scope that stays open throughout.
 /// Returns exactly `operators` of them, sorted by `begin_ns`, the first at `start_ns`
 /// (CLOCK_MONOTONIC). The same arguments give the same operators.
 std::vector<SyntheticOperator> synthetic_training(std::uint64_t operators, std::uint64_t seed,

@@ -20,12 +20,13 @@ inline constexpr const char* kReserveName = ".reserve";
 /// Thread: any; reads the file system. Errors: what cannot be read counts as 0.
 std::uint64_t traces_size_bytes(const std::string& directory) noexcept;
 
-/// How much room a process may take for its next stream file, decided from the whole directory's size.
+/// How much room a process may take for its next stream file, decided from the whole directory's
+/// size.
 ///
 /// Several processes share one budget and do not talk: each looks at the directory when it begins a
-/// file. So that they overshoot little, a file is at most 1/16 of the budget and at most as large as
-/// what its process has written so far (from 1 MiB on); with `rotate` each leaves 1/8 of the budget
-/// free for processes that have just begun.
+/// file. So that they overshoot little, a file is at most 1/16 of the budget and at most as large
+/// as what its process has written so far (from 1 MiB on); with `rotate` each leaves 1/8 of the
+/// budget free for processes that have just begun.
 struct DiskBudget {
   std::uint64_t max_bytes = 0;  ///< For the whole directory; 0: no bound.
   config::WhenFull when_full = config::WhenFull::kRotate;

@@ -7,10 +7,11 @@
 
 #include "core/events.h"
 
-/// What one packet and one event look like in a stream file of the built-in CTF sink. The serializer
-/// (packet.cpp) and the metadata that describes it (metadata.cpp) are both made from this file
-/// and from the field lists of core/events.h, so they cannot drift apart.
-/// Layout: docs/trace-format.md, "The built-in CTF sink". All fields are byte-aligned, native order.
+/// What one packet and one event look like in a stream file of the built-in CTF sink. The
+/// serializer (packet.cpp) and the metadata that describes it (metadata.cpp) are both made from
+/// this file and from the field lists of core/events.h, so they cannot drift apart.
+/// Layout: docs/trace-format.md, "The built-in CTF sink". All fields are byte-aligned, native
+/// order.
 namespace torchtrace::flush {
 
 using CtfUuid = std::array<std::uint8_t, 16>;

@@ -13,9 +13,9 @@ struct CtfClock {
   std::int64_t offset_ns = 0;  ///< CLOCK_REALTIME minus CLOCK_MONOTONIC.
 };
 
-/// Reads the clock's identity and offset the way lttng-ust does (the boot's id; the sample of several
-/// with the least time between the two reads of CLOCK_MONOTONIC around it), so that babeltrace2 lines
-/// our traces up with LTTng's.
+/// Reads the clock's identity and offset the way lttng-ust does (the boot's id; the sample of
+/// several with the least time between the two reads of CLOCK_MONOTONIC around it), so that
+/// babeltrace2 lines our traces up with LTTng's.
 /// Source: lttng-tools 2.13, src/bin/lttng-sessiond/ust-metadata.c, measure_clock_offset.
 /// Thread: any. Errors: never throws but for want of memory; an unreadable id is left empty.
 CtfClock read_ctf_clock();

@@ -16,10 +16,10 @@ class CtfPacket {
   void begin(std::byte* page) noexcept;
 
   /// Appends one event with the time stamp `header_ts_ns` in its header.
-  /// Strings: null and empty ones become "unknown" (babeltrace2 2.0 shows the previous event's value
-  /// for an empty one); what is not UTF-8 is replaced, what is too long is cut (layout.h).
-  /// Returns false, with the packet as before, if there is no room; an empty packet has room for any
-  /// event.
+  /// Strings: null and empty ones become "unknown" (babeltrace2 2.0 shows the previous event's
+  /// value for an empty one); what is not UTF-8 is replaced, what is too long is cut (layout.h).
+  /// Returns false, with the packet as before, if there is no room; an empty packet has room for
+  /// any event.
   template <typename Event>
   bool append(const Event& event, std::uint64_t header_ts_ns) noexcept;
 

@@ -9,8 +9,8 @@
 
 namespace torchtrace::flush {
 
-/// Packets in memory: some that are complete and wait to be written together, then one that is open.
-/// Knows how many events, and how many operators among them, each holds.
+/// Packets in memory: some that are complete and wait to be written together, then one that is
+/// open. Knows how many events, and how many operators among them, each holds.
 ///
 /// Thread: one. Errors: nothing throws; `allocate` says if there is no memory.
 class PacketBatch {

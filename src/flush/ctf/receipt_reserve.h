@@ -9,8 +9,8 @@
 
 namespace torchtrace::flush {
 
-/// One page of disk space, set aside when a trace begins, for the final receipt of a trace that could
-/// not be written to its end: on a full disk too a reader learns what is missing.
+/// One page of disk space, set aside when a trace begins, for the final receipt of a trace that
+/// could not be written to its end: on a full disk too a reader learns what is missing.
 ///
 /// Until then it is a hidden empty file, which readers skip; used, it is the stream's last file.
 /// Thread: one. Errors: `write` says if it failed, nothing throws.

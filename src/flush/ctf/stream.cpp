@@ -114,7 +114,8 @@ void CtfStream::end_of_period(std::uint64_t now_ns) noexcept {
   }
   if (!stopped_) write_out();
   if (stopped_ || !files_.nearly_full()) return;
-  // Here, and not when the file is full, so that the next one begins with the state it is asked for.
+  // Here, and not when the file is full, so that the next one begins with the state it is asked
+  // for.
   write_out_all();
   files_.end_file();
 }

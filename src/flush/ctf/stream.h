@@ -10,8 +10,8 @@
 
 namespace torchtrace::flush {
 
-/// Events in, packets out, every operator accounted for: those handed in are written (in a file, or in
-/// memory on their way to it), lost to a full disk, or removed with an old file.
+/// Events in, packets out, every operator accounted for: those handed in are written (in a file, or
+/// in memory on their way to it), lost to a full disk, or removed with an old file.
 ///
 /// Once something cannot be written the stream stops for good: the rest is only counted, `say` is
 /// called once, and the final receipt goes into the page set aside for it.
@@ -32,8 +32,8 @@ class CtfStream {
   template <typename Event>
   void append(const Event& event, bool is_operator) noexcept;
 
-  /// Appends the last event of the trace behind everything that is still in memory, after correcting
-  /// its counts by what writing that out has lost.
+  /// Appends the last event of the trace behind everything that is still in memory, after
+  /// correcting its counts by what writing that out has lost.
   void append_final(torchtrace_receipt receipt) noexcept;
 
   void end_of_period(std::uint64_t now_ns) noexcept;

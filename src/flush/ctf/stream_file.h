@@ -13,8 +13,8 @@ namespace torchtrace::flush {
 /// It lives in a program that it does not own. That program may close every descriptor (daemons do)
 /// and open files of its own under the same numbers, so each append first makes sure that the
 /// descriptor still is this file, and opens it again by its path if not. It may have a file size
-/// limit, so SIGXFSZ never reaches it from here. The file is never mapped: on a full disk a store into
-/// a mapping is a SIGBUS.
+/// limit, so SIGXFSZ never reaches it from here. The file is never mapped: on a full disk a store
+/// into a mapping is a SIGBUS.
 /// Thread: one at a time. Errors: errno values; never throws, except `create` for want of memory.
 class StreamFile {
  public:
@@ -28,8 +28,8 @@ class StreamFile {
   /// Creates the file (0600; it must not exist). Closes the one before. Returns 0 or errno.
   int create(const std::string& path);
 
-  /// Sets disk space aside for `bytes` that will be appended. Where the file system cannot, appending
-  /// is as likely to meet a full disk as before.
+  /// Sets disk space aside for `bytes` that will be appended. Where the file system cannot,
+  /// appending is as likely to meet a full disk as before.
   void preallocate(std::uint64_t bytes) noexcept;
 
   struct Appended {
@@ -37,8 +37,9 @@ class StreamFile {
     int error = 0;          ///< Why it is not all of them: errno. ESTALE: removed or changed.
   };
 
-  /// Appends `count` pages. `pages` should be aligned to a page: then the kernel's copy ends between
-  /// two of them if it ends early. After a part of a page the file is cut back to whole pages.
+  /// Appends `count` pages. `pages` should be aligned to a page: then the kernel's copy ends
+  /// between two of them if it ends early. After a part of a page the file is cut back to whole
+  /// pages.
   Appended append(const std::byte* pages, std::size_t count) noexcept;
 
   /// Writes all of a file that is not made of pages (the metadata). Returns 0 or errno.

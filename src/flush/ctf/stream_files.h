@@ -10,9 +10,9 @@
 
 namespace torchtrace::flush {
 
-/// The files of one trace's stream, one after the other, held to the directory's budget: a full one is
-/// followed by a new one, for which the oldest are removed where the budget asks for it. Keeps count
-/// of the operators in each.
+/// The files of one trace's stream, one after the other, held to the directory's budget: a full one
+/// is followed by a new one, for which the oldest are removed where the budget asks for it. Keeps
+/// count of the operators in each.
 ///
 /// Thread: one. Errors: errno values, or `kNoBudget`; nothing throws but the constructor.
 class StreamFiles {
@@ -44,7 +44,8 @@ class StreamFiles {
   void end_file() noexcept { end_requested_ = true; }
   bool end_requested() const noexcept { return end_requested_; }
 
-  /// True if little room is left in the current file, so that a good moment should be used to end it.
+  /// True if little room is left in the current file, so that a good moment should be used to end
+  /// it.
   bool nearly_full() const noexcept;
 
   /// Files begun so far.

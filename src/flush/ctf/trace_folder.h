@@ -4,8 +4,8 @@
 
 namespace torchtrace::flush {
 
-/// Creates the folder `path` (0700) with its file `metadata` (0600), which is there in full or not at
-/// all: a reader that comes while the program runs never sees half of it.
+/// Creates the folder `path` (0700) with its file `metadata` (0600), which is there in full or not
+/// at all: a reader that comes while the program runs never sees half of it.
 /// Returns false, with one sentence in `error` and nothing left behind, if `path` exists already or
 /// cannot be written.
 /// Thread: any. Errors: never throws, except for want of memory.
