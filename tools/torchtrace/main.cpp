@@ -14,6 +14,8 @@ int run_command_line(int argc, char** argv) {
   app.set_version_flag("--version", TORCHTRACE_VERSION);
   int exit_code = torchtrace::cli::kExitOk;
   // One line per subcommand, in the order of the help text: add_NAME(app, exit_code).
+  torchtrace::cli::add_report(app, exit_code);
+  torchtrace::cli::add_print(app, exit_code);
   torchtrace::cli::add_config(app, exit_code);
   try {
     app.parse(argc, argv);
