@@ -50,11 +50,20 @@ def check_identities(process):
     return begun - ended.keys()
 
 
+def _is_repeated(event, begun):
+    """True for an op_begin that was there before: a new file or session repeats what is open."""
+    if event.name != "op_begin":
+        return False
+    repeated = event["op_id"] in begun
+    begun.add(event["op_id"])
+    return repeated
+
+
 def check_order(process):
     """Operators come sorted by `ts`, apart from those flagged late, which the receipt counts."""
-    last, late = 0, 0
+    last, late, begun = 0, 0, set()
     for event in process.events:
-        if event.name not in ("op", "op_begin", "op_end"):
+        if event.name not in ("op", "op_begin", "op_end") or _is_repeated(event, begun):
             continue
         if event["flags"] & t.FLAG_LATE:
             late += 1
