@@ -79,6 +79,23 @@ class Daemon:
             os.kill(self.pid, signal.SIGTERM)
 
 
+def private_daemon(scratch):
+    """A daemon of the test's own, not yet running; scratch is a folder for its home."""
+    if shutil.which("lttng-sessiond") is None:
+        unavailable("lttng-sessiond is not installed")
+    if os.geteuid() != 0:
+        home = Path(scratch) / "lttng-home"
+        home.mkdir(parents=True)
+        return Daemon(home, home / ".lttng" / "lttng-sessiond.pid")
+    try:
+        namespaces.enter_private_mounts()
+        namespaces.mount_tmpfs(RUN_DIRECTORY)
+        namespaces.mount_tmpfs("/dev/shm")
+    except OSError:
+        pass  # not allowed here: share the machine's daemon
+    return Daemon(None, RUN_DIRECTORY / "lttng-sessiond.pid")
+
+
 class Session:
     """One recording session with the provider's own channel, as docs advise it."""
 
