@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 
 #if defined(__x86_64__)
@@ -108,7 +107,7 @@ void TickConverter::add(const ClockAnchor& anchor) noexcept {
   const std::uint64_t here = to_ns(anchor.ticks);
   const auto error = static_cast<double>(static_cast<std::int64_t>(anchor.monotonic_ns - here));
   worst_error_ns_ =
-      std::max(worst_error_ns_, static_cast<std::uint64_t>(std::llround(std::fabs(error))));
+      std::max(worst_error_ns_, static_cast<std::uint64_t>(error < 0 ? -error : error));
   const auto ticks = static_cast<double>(anchor.ticks - last_.ticks);
   true_slope_ = static_cast<double>(anchor.monotonic_ns - last_.monotonic_ns) / ticks;
   // Work the error off within one more interval; never turn the function round, whatever was seen.
@@ -129,7 +128,10 @@ std::uint64_t TickConverter::to_ns(std::uint64_t ticks) const noexcept {
   const Segment& segment = segment_of(ticks);
   // The distance is signed: a tick may lie before the oldest segment that is kept.
   const auto distance = static_cast<double>(static_cast<std::int64_t>(ticks - segment.ticks));
-  return segment.ns + static_cast<std::uint64_t>(std::llround(distance * segment.slope));
+  // No llround: it would be the agent's only need of libm.
+  const double ns = distance * segment.slope;
+  return segment.ns +
+         static_cast<std::uint64_t>(static_cast<std::int64_t>(ns < 0 ? ns - 0.5 : ns + 0.5));
 }
 
 std::uint64_t TickConverter::ticks_of(std::uint64_t duration_ns) const noexcept {

@@ -6,6 +6,5 @@ std::atomic<Process*> g_process{nullptr};
 Process* (*g_activate)() noexcept = nullptr;
 std::atomic<bool> g_stopped{false};
 std::atomic<std::uint64_t> g_inherited_ends{0};
-std::atomic<std::uint64_t> g_names_overflowed{0};
 
 }  // namespace torchtrace::core

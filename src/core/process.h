@@ -30,7 +30,4 @@ extern std::atomic<bool> g_stopped;
 /// Ends of operators that were open when this process was forked: they belong to its parent.
 extern std::atomic<std::uint64_t> g_inherited_ends;
 
-/// Operators whose name did not fit into the name table.
-extern std::atomic<std::uint64_t> g_names_overflowed;
-
 }  // namespace torchtrace::core

@@ -82,8 +82,10 @@ void Sequencer::collect_vanished(std::uint64_t watermark_ticks) {
   for (auto& [slot, lane] : lanes_) {
     for (Announced& open : lane.announced) {
       if (!open.seen) {
+        const int outcome =
+            lane.is_gone ? TORCHTRACE_OUTCOME_ABANDONED : TORCHTRACE_OUTCOME_DROPPED;
         due_.push_back({watermark_ticks, open.begin.record.op_id, OpKind::kEnd,
-                        TORCHTRACE_OUTCOME_DROPPED, kNoRecord});
+                        static_cast<std::uint8_t>(outcome), kNoRecord});
       }
       open.seen = false;
     }
@@ -106,8 +108,7 @@ Sequencer::Announced* Sequencer::find_announced(Lane& lane, std::uint64_t op_id)
 
 /// Operators arrive by their start, so what stands around the next one of a thread is what has been seen
 /// at a smaller depth and has not ended by then.
-std::uint64_t Sequencer::enclosing_parent(Lane& lane, std::uint32_t depth,
-                                          std::uint64_t t0_ticks) {
+std::uint64_t Sequencer::enclosing_parent(Lane& lane, std::uint32_t depth, std::uint64_t t0_ticks) {
   while (!lane.stack.empty() &&
          (lane.stack.back().depth >= depth || lane.stack.back().t1_ticks <= t0_ticks)) {
     lane.stack.pop_back();
@@ -175,7 +176,12 @@ void Sequencer::resolve_end(const Due& due, Lane& lane, const core::TickConverte
 
 void Sequencer::retire(std::uint32_t slot) {
   const auto found = lanes_.find(slot);
-  if (found != lanes_.end() && found->second.announced.empty()) lanes_.erase(found);
+  if (found == lanes_.end()) return;
+  if (found->second.announced.empty()) {
+    lanes_.erase(found);
+  } else {
+    found->second.is_gone = true;
+  }
 }
 
 }  // namespace torchtrace::flush

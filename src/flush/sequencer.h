@@ -51,6 +51,9 @@ class Sequencer {
     end_of_advance(watermark_ticks);
   }
 
+  /// Instead of `advance`, while there is nowhere to write to: keeps the records, forgets the stacks.
+  void hold() { open_.clear(); }
+
   /// Calls `emit` with a repeated op_begin (`kFlagRepeated`) for all that is open: a new file begins.
   template <class Emit>
   void repeat_open(Emit&& emit) const {
@@ -70,7 +73,8 @@ class Sequencer {
   /// Operators announced and not closed.
   std::size_t announced() const noexcept { return announced_count_; }
 
-  /// The thread of `slot` has ended and all of it has been drained.
+  /// The thread of `slot` has ended and all of it has been drained: what it left open is abandoned with
+  /// the next `advance`.
   void retire(std::uint32_t slot);
 
  private:
@@ -89,6 +93,7 @@ class Sequencer {
   struct Lane {
     std::vector<Enclosing> stack;
     std::vector<Announced> announced;
+    bool is_gone = false;
   };
   struct Open {
     std::uint32_t slot;

@@ -9,8 +9,6 @@ namespace torchtrace::observer {
 
 namespace {
 
-std::uint64_t g_handle = 0;
-
 /// Addresses of the operators that were open on the thread that forked. Written by that thread
 /// before the fork, used in the child only.
 struct Inherited {
@@ -31,14 +29,10 @@ void start(const TorchLibrary& torch, const std::array<bool, core::kScopeCount>&
   callback.end = callbacks.end;
   callback.sampling_probability = 1.0;
   std::copy(scopes.begin(), scopes.end(), callback.scopes);
-  g_handle = torch.add_global_callback(callback);
+  torch.add_global_callback(callback);
 }
 
-void stop() noexcept {
-  if (g_handle == 0) return;
-  g_registration.torch.remove_callback(g_handle);
-  g_handle = 0;
-}
+void quiesce() noexcept { g_layout_verdict.store(LayoutVerdict::kOff); }
 
 const TorchLibrary& torch() noexcept { return g_registration.torch; }
 

@@ -41,9 +41,8 @@ struct RecordFunctionCallback {
 };
 static_assert(sizeof(RecordFunctionCallback) == 40);
 
-/// `at::addGlobalCallback`: returns a handle for `at::removeCallback`.
+/// `at::addGlobalCallback`: returns a handle, which is not needed: the callbacks stay.
 using AddGlobalCallback = std::uint64_t (*)(RecordFunctionCallback);
-using RemoveCallback = void (*)(std::uint64_t);
 /// `at::RecordFunction::name`, `overload_name`: member functions, so `this` is the one argument.
 using GetName = const char* (*)(const RecordFunction*);
 /// `at::RecordFunction::currentThreadId`

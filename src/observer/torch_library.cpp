@@ -56,7 +56,6 @@ bool find_torch_library(void* (*real_dlopen)(const char*, int), TorchLibrary& li
   // Kept open: our callbacks stay registered with it.
   if (!resolve(handle, "_ZN2at17addGlobalCallbackENS_22RecordFunctionCallbackE",
                library.add_global_callback) ||
-      !resolve(handle, "_ZN2at14removeCallbackEm", library.remove_callback) ||
       !resolve(handle, "_ZNK2at14RecordFunction4nameEv", library.name)) {
     *why =
         "this libtorch_cpu does not export at::addGlobalCallback, at::removeCallback and "

@@ -9,7 +9,6 @@ struct TorchLibrary {
   char path[4096];
   StringAbi string_abi;
   AddGlobalCallback add_global_callback;
-  RemoveCallback remove_callback;
   GetName name;
   GetName overload_name;               ///< nullptr before PyTorch 2.7.
   GetCurrentThread current_thread_id;  ///< nullptr where it is not exported.
