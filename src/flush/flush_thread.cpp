@@ -106,8 +106,6 @@ void FlushThread::loop() {
 
 void FlushThread::prepare() {
   anchor_ = core::take_anchor();
-  started_ns_ = anchor_.monotonic_ns;
-  watermark_ns_ = started_ns_;
   pthread_mutex_lock(&loader_mutex_);
   choice_.load_provider();
   pthread_mutex_unlock(&loader_mutex_);

@@ -64,8 +64,8 @@ class FlushThread {
   core::ClockAnchor anchor_{};
   SinkChoice choice_;
   TraceWriter writer_;
-  std::uint64_t started_ns_ = 0;
-  std::uint64_t watermark_ns_ = 0;
+  std::uint64_t started_ns_;
+  std::uint64_t watermark_ns_;
   std::uint64_t next_second_ns_ = 0;
   std::uint64_t anchors_taken_ = 0;
   std::uint64_t names_overflowed_ = 0;

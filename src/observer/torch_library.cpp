@@ -84,7 +84,7 @@ bool read_version_file(const char* library_path, char* text, std::size_t size) n
   close(fd);
   if (length <= 0) return false;
   file[length] = '\0';
-  const char* line = std::strstr(file, "__version__");
+  const char* line = std::strstr(file, "\n__version__ =");
   const char* start = line == nullptr ? nullptr : std::strchr(line, '\'');
   const char* end = start == nullptr ? nullptr : std::strchr(start + 1, '\'');
   if (end == nullptr) return false;
