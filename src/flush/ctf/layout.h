@@ -49,6 +49,10 @@ inline constexpr std::size_t kCtfPacketPrologueBytes =
 /// `stream.event.header`: {u8 id; u64 timestamp}.
 inline constexpr std::size_t kCtfEventHeaderBytes = 1 + 8;
 
+/// A greater time stamp (146 years of uptime) is not taken over into an event's header: babeltrace2
+/// stops at one that, counted from the Unix epoch, does not fit into a signed number.
+inline constexpr std::uint64_t kCtfMaxTimestampNs = std::uint64_t{1} << 62U;
+
 /// Events by id: their order in `TORCHTRACE_EVENTS`.
 enum class CtfEventId : std::uint8_t {
 #define TORCHTRACE_CTF_ID(NAME, name) k_##name,

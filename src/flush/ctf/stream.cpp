@@ -22,7 +22,7 @@ bool CtfStream::open(std::string& error) {
 
 template <typename Event>
 void CtfStream::append(const Event& event, bool is_operator) noexcept {
-  const std::uint64_t header_ts_ns = std::max(event.ts, last_ts_ns_);
+  const std::uint64_t header_ts_ns = header_timestamp_ns(event.ts);
   if (!stopped_ && !batch_.append(event, header_ts_ns, is_operator)) {
     complete_packet();
     if (!stopped_) batch_.append(event, header_ts_ns, is_operator);
@@ -33,6 +33,10 @@ void CtfStream::append(const Event& event, bool is_operator) noexcept {
     return;
   }
   last_ts_ns_ = header_ts_ns;
+}
+
+std::uint64_t CtfStream::header_timestamp_ns(std::uint64_t ts_ns) const noexcept {
+  return ts_ns > kCtfMaxTimestampNs ? last_ts_ns_ : std::max(ts_ns, last_ts_ns_);
 }
 
 #define TORCHTRACE_CTF_INSTANTIATE(NAME, name) \
@@ -90,7 +94,7 @@ void CtfStream::append_final(torchtrace_receipt receipt) noexcept {
   receipt.written -= before.written - after.written;
   receipt.lost_disk_full += after.lost_disk_full - before.lost_disk_full;
   receipt.lost_rotated_out += after.lost_rotated_out - before.lost_rotated_out;
-  last_ts_ns_ = std::max(receipt.ts, last_ts_ns_);
+  last_ts_ns_ = header_timestamp_ns(receipt.ts);
   if (!append_to_last_file(receipt)) {
     reserve_.write(receipt, last_ts_ns_, uuid_, files_.packets(), lost_.events);
   }

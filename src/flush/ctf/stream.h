@@ -42,6 +42,7 @@ class CtfStream {
   void close() noexcept;
 
  private:
+  std::uint64_t header_timestamp_ns(std::uint64_t ts_ns) const noexcept;
   void complete_packet() noexcept;
   void write_out() noexcept;
   void write_out_all() noexcept;
