@@ -42,6 +42,7 @@ void parse(CLI::App& app, Arguments& arguments) {
   app.add_option("--hold-ns", arguments.process.hold_ns,
                  "Longer operators get op_begin and op_end");
   app.add_option("--late-every", arguments.process.late_every, "Emit each n-th operator late");
+  app.add_flag("--real-time", arguments.process.real_time, "Take as long as the run would have");
   app.add_flag("--killed", arguments.process.killed, "No final receipt, open operators stay open");
   app.add_option("--max-bytes", arguments.max_bytes, "Budget of the directory; 0: none");
   app.add_option("--when-full", arguments.when_full)->check(CLI::IsMember({"rotate", "stop"}));

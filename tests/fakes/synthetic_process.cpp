@@ -1,6 +1,8 @@
 #include "fakes/synthetic_process.h"
 
 #include <algorithm>
+#include <chrono>
+#include <thread>
 
 namespace torchtrace::fakes {
 namespace {
@@ -58,6 +60,9 @@ class Process {
   void pass_time(std::uint64_t until_ns) {
     if (now_ns_ >= next_second_ns_) each_second();
     for (; next_period_ns_ <= until_ns; next_period_ns_ += options_.period_ns) {
+      if (options_.real_time) {
+        std::this_thread::sleep_for(std::chrono::nanoseconds(options_.period_ns));
+      }
       sink_.end_of_period(next_period_ns_ + options_.hold_ns);
       if (sink_.wants_state()) emit_state();
     }

@@ -14,7 +14,9 @@ struct SyntheticProcessOptions {
   std::uint64_t hold_ns = 50'000'000;
   std::uint64_t period_ns = 10'000'000;
   std::uint64_t late_every = 0;  ///< Each n-th operator is emitted one period late; 0: none.
-  bool killed = false;           ///< No final receipt, and what is open stays open.
+  bool real_time =
+      false;            ///< Takes as long as the run would have: something can be read meanwhile.
+  bool killed = false;  ///< No final receipt, and what is open stays open.
 };
 
 /// Hands `operators` (sorted by begin) to `sink` as the flush thread would: in periods, in start
