@@ -1,0 +1,194 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "core/record.h"
+
+namespace torchtrace::core {
+
+/// The shared mapping: everything that a post-mortem reader needs of a process, in one file
+/// (core/mapping.h says where). Offsets, not pointers; plain data and lock-free atomics only.
+///
+///   0               ProcessHeader
+///   names_offset    name arena: NameEntry after NameEntry, `names_used` bytes of it
+///   buffers_offset  thread buffers, all of `buffer_bytes`: ThreadHeader, OpenOp frames[],
+///                   OpenOp scopes[], Record slots[]
+inline constexpr char kMappingMagic[8] = {'T', 'T', 'R', 'A', 'C', 'E', 'M', '1'};
+inline constexpr std::uint32_t kMappingVersion = 1;
+
+/// Operators open at once on one thread. Deeper ones are counted `dropped_too_deep`.
+inline constexpr std::uint32_t kMaxFrames = 256;
+/// User scopes open at once that one thread started. More are counted `dropped_no_scope`.
+inline constexpr std::uint32_t kMaxScopes = 512;
+
+using Counter = std::atomic<std::uint64_t>;
+static_assert(Counter::is_always_lock_free);
+
+/// Adds to a counter that only the calling thread writes: no locked instruction.
+inline void bump(Counter& counter, std::uint64_t by = 1) noexcept {
+  counter.store(counter.load(std::memory_order_relaxed) + by, std::memory_order_relaxed);
+}
+
+/// Tick and the three clocks at one moment; see core/clock.h.
+struct ClockAnchor {
+  std::uint64_t ticks;
+  std::uint64_t monotonic_ns;
+  std::uint64_t monotonic_raw_ns;
+  std::uint64_t realtime_ns;
+};
+inline constexpr std::size_t kAnchorsKept = 64;
+
+struct ProcessHeader {
+  char magic[8];
+  std::uint32_t version;
+  std::uint32_t header_bytes;  ///< sizeof(ProcessHeader) of the writer.
+  std::uint32_t pid;
+  std::uint32_t clock_is_tsc;
+  std::uint64_t start_time;           ///< Clock ticks since boot: field 22 of /proc/PID/stat.
+  std::uint64_t pid_namespace_inode;  ///< Containers may share /dev/shm.
+  std::uint64_t names_offset;
+  std::uint64_t names_bytes;
+  std::uint64_t buffers_offset;
+  std::uint64_t buffer_bytes;
+  std::uint64_t slots_per_buffer;
+  std::atomic<std::uint32_t> buffer_count;
+  std::atomic<std::uint32_t> anchor_count;  ///< Taken so far; the newest is [(count - 1) % kept].
+  Counter names_used;                       ///< Bytes of the arena in use.
+  ClockAnchor anchors[kAnchorsKept];
+  /// Written by many threads, but only where one has no buffer to count in.
+  alignas(64) Counter unbuffered_started;  ///< Starts on a thread that has no buffer.
+  Counter dropped_no_buffer;               ///< Those, and ends on a thread that has none.
+};
+
+/// One name in the arena; `id` = offset / 8. Id 0 stands for "did not fit".
+struct NameEntry {
+  std::uint32_t length;  ///< Without the NUL that follows the text.
+  std::uint32_t hash;
+  // char text[length + 1], padded to 8
+};
+static_assert(sizeof(NameEntry) == 8);
+
+/// An operator that has started and not ended: a frame of the shadow stack, or an entry of the
+/// table of user scopes. Written by its thread, read by the flush thread and by post-mortem readers
+/// at any time.
+///
+/// Consistency: the writer stores `count` first and `version` (its low half) last; a reader reads
+/// `version` first and `count` last, and has a whole entry if both agree (`read_open_op`).
+struct alignas(64) OpenOp {
+  Counter count;                       ///< Thread's operator count at the start; 0 = never used.
+  std::atomic<std::uint64_t> address;  ///< Of the RecordFunction: matches an end to its start.
+  std::atomic<std::uint64_t> t0_ticks;
+  std::atomic<std::uint64_t> name_and_scope;  ///< name_id << 32 | depth << 16 | scope << 8 | flags
+  std::atomic<std::uint32_t> version;
+  std::atomic<std::uint32_t>
+      scope_entry;                      ///< Frames: 1 + index of the user scope's entry, 0 = none.
+  std::atomic<std::uint32_t> state;     ///< Entries: `ScopeState`.
+  std::atomic<std::uint32_t> commands;  ///< GPU commands launched under it so far.
+  std::uint64_t reserved[2];
+};
+static_assert(sizeof(OpenOp) == 64);
+
+/// State of a user scope's entry. The ending thread, whichever it is, goes open -> ended after it
+/// has pushed the record; only the owner goes ended -> free.
+enum ScopeState : std::uint32_t { kScopeFree = 0, kScopeOpen = 1, kScopeEnded = 2 };
+
+/// Who owns a thread buffer. free -> claimed -> active by the thread that takes it; active ->
+/// closed by that thread as it exits; closed -> free by the flush thread once all is drained.
+enum BufferState : std::uint32_t {
+  kBufferFree = 0,
+  kBufferActive = 1,
+  kBufferClosed = 2,
+  kBufferClaimed = 3  ///< Taken, identity not yet written.
+};
+
+struct ThreadHeader {
+  /// Identity: written by the thread before `state` becomes active.
+  std::atomic<std::uint32_t> state;  ///< `BufferState`
+  std::uint32_t slot;                ///< Never reused in this process.
+  std::uint32_t tid;
+  std::uint32_t reserved;
+  std::uint64_t torch_thread;
+  char name[16];
+
+  /// Producer's line: only the thread writes.
+  alignas(64) Counter started;
+  Counter tail;              ///< Records pushed.
+  Counter abandoned;         ///< Operators found stale: `dropped_abandoned`.
+  Counter abandoned_pushed;  ///< Those of them that have a record in the ring.
+  Counter dropped_ring_full;
+  Counter dropped_too_deep;
+  Counter dropped_no_scope;
+  std::atomic<std::uint32_t> depth;        ///< Frames in use.
+  std::atomic<std::uint32_t> scopes_used;  ///< Entries [0, scopes_used) may be in use.
+
+  /// Cold producer's line: positions (operator counts) of the losses since `started` was 0.
+  alignas(64) Counter first_loss;
+  Counter last_loss;
+
+  /// Consumer's line: only the flush thread writes.
+  alignas(64) Counter head;
+};
+
+inline constexpr std::size_t kThreadHeaderBytes = 4096;
+static_assert(sizeof(ThreadHeader) <= kThreadHeaderBytes);
+inline constexpr std::size_t kFramesOffset = kThreadHeaderBytes;
+inline constexpr std::size_t kScopesOffset = kFramesOffset + kMaxFrames * sizeof(OpenOp);
+inline constexpr std::size_t kSlotsOffset = kScopesOffset + kMaxScopes * sizeof(OpenOp);
+static_assert(kSlotsOffset % 4096 == 0);
+
+/// One thread's part of the mapping.
+struct ThreadBuffer {
+  ThreadHeader* header = nullptr;
+  OpenOp* frames = nullptr;
+  OpenOp* scopes = nullptr;
+  Record* slots = nullptr;
+
+  static ThreadBuffer at(void* start) noexcept {
+    auto* bytes = static_cast<char*>(start);
+    return {reinterpret_cast<ThreadHeader*>(bytes),
+            reinterpret_cast<OpenOp*>(bytes + kFramesOffset),
+            reinterpret_cast<OpenOp*>(bytes + kScopesOffset),
+            reinterpret_cast<Record*>(bytes + kSlotsOffset)};
+  }
+};
+
+/// A consistent copy of an `OpenOp`.
+struct OpenOpCopy {
+  std::uint64_t count;
+  std::uint64_t t0_ticks;
+  std::uint32_t name_id;
+  std::uint16_t depth;
+  std::uint8_t scope;
+  std::uint8_t flags;
+  std::uint32_t scope_entry;
+  std::uint32_t state;
+};
+
+inline std::uint64_t pack_name_and_scope(std::uint32_t name_id, std::uint32_t depth,
+                                         std::uint8_t scope, std::uint8_t flags) noexcept {
+  return std::uint64_t{name_id} << 32U | std::uint64_t{depth & 0xFFFFU} << 16U |
+         std::uint64_t{scope} << 8U | flags;
+}
+
+/// Copies an entry that its thread may be rewriting; false if it was caught half way, which means
+/// that the operator it described has ended. Source of the protocol: Boehm, "Can seqlocks get along
+/// with programming language memory models?", MSPC 2012; here with a monotonic count as the
+/// sequence number.
+inline bool read_open_op(const OpenOp& op, OpenOpCopy& copy) noexcept {
+  const std::uint32_t version = op.version.load(std::memory_order_acquire);
+  copy.t0_ticks = op.t0_ticks.load(std::memory_order_relaxed);
+  const std::uint64_t packed = op.name_and_scope.load(std::memory_order_relaxed);
+  copy.scope_entry = op.scope_entry.load(std::memory_order_relaxed);
+  copy.state = op.state.load(std::memory_order_acquire);
+  std::atomic_thread_fence(std::memory_order_acquire);
+  copy.count = op.count.load(std::memory_order_relaxed);
+  copy.name_id = static_cast<std::uint32_t>(packed >> 32U);
+  copy.depth = static_cast<std::uint16_t>(packed >> 16U);
+  copy.scope = static_cast<std::uint8_t>(packed >> 8U);
+  copy.flags = static_cast<std::uint8_t>(packed);
+  return copy.count != 0 && version == static_cast<std::uint32_t>(copy.count);
+}
+
+}  // namespace torchtrace::core

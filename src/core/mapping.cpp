@@ -1,0 +1,222 @@
+#include "core/mapping.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+namespace torchtrace::core {
+
+namespace {
+
+constexpr std::uint64_t kPage = 4096;
+constexpr std::uint64_t kNamesOffset = (sizeof(ProcessHeader) + kPage - 1) / kPage * kPage;
+/// Address space only; memory is allocated by `kNamesStep` as names come.
+constexpr std::uint64_t kNamesBytes = 16U << 20U;
+constexpr std::uint64_t kNamesStep = 256U << 10U;
+constexpr std::uint64_t kBuffersOffset = kNamesOffset + kNamesBytes;
+constexpr char kFileName[] = "ring";
+
+bool is_private_folder(int fd) noexcept {
+  struct stat info {};
+  return fstat(fd, &info) == 0 && S_ISDIR(info.st_mode) && info.st_uid == geteuid() &&
+         (info.st_mode & 077) == 0;
+}
+
+int open_folder(int at, const char* name) noexcept {
+  const int fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  if (fd >= 0 && !is_private_folder(fd)) {
+    close(fd);
+    errno = EPERM;
+    return -1;
+  }
+  return fd;
+}
+
+}  // namespace
+
+std::uint64_t process_start_time(pid_t pid) noexcept {
+  char path[32];
+  std::snprintf(path, sizeof(path), "/proc/%d/stat", static_cast<int>(pid));
+  const int fd = open(path, O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return 0;
+  char text[1024];
+  const ssize_t length = read(fd, text, sizeof(text) - 1);
+  close(fd);
+  if (length <= 0) return 0;
+  text[length] = '\0';
+  // The second field is the command in parentheses and may hold blanks and parentheses itself.
+  const char* at = std::strrchr(text, ')');
+  for (int field = 2; at != nullptr && field < 22; ++field) at = std::strchr(at + 1, ' ');
+  return at == nullptr ? 0 : std::strtoull(at + 1, nullptr, 10);
+}
+
+std::uint64_t pid_namespace_inode() noexcept {
+  struct stat info {};
+  return stat("/proc/self/ns/pid", &info) == 0 ? info.st_ino : 0;
+}
+
+int open_user_folder(const char* root, bool create) noexcept {
+  char path[96];
+  std::snprintf(path, sizeof(path), "%s/torchtrace-%u", root, static_cast<unsigned>(geteuid()));
+  if (create && mkdir(path, 0700) != 0 && errno != EEXIST) return -1;
+  return open_folder(AT_FDCWD, path);
+}
+
+bool Mapping::fail(const char* why) noexcept {
+  why_not_ = why;
+  return false;
+}
+
+bool Mapping::create(const Options& options) noexcept {
+  max_buffers_ = options.max_buffers;
+  if (!create_file(options.root) && !create_anonymous()) return false;
+  fill_header(options);
+  return true;
+}
+
+bool Mapping::create_file(const char* root) noexcept {
+  const int user_folder = open_user_folder(root, true);
+  if (user_folder < 0) return fail("the user's folder in /dev/shm cannot be used");
+  char name[64];
+  std::snprintf(name, sizeof(name), "%d-%llu", static_cast<int>(getpid()),
+                static_cast<unsigned long long>(process_start_time(getpid())));
+  const bool made = mkdirat(user_folder, name, 0700) == 0;
+  const int folder = made ? open_folder(user_folder, name) : -1;
+  close(user_folder);
+  if (folder < 0) return fail("no folder can be made in /dev/shm");
+  std::snprintf(folder_, sizeof(folder_), "%s/torchtrace-%u/%s", root,
+                static_cast<unsigned>(geteuid()), name);
+  const int fd = openat(folder, kFileName, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
+  close(folder);
+  struct stat info {};
+  if (fd < 0 || fstat(fd, &info) != 0) {
+    remove();
+    return fail("no file can be made in /dev/shm");
+  }
+  // The lock says "alive"; see leftovers.h.
+  flock(fd, LOCK_EX | LOCK_NB);
+  void* memory = MAP_FAILED;
+  if (ftruncate(fd, static_cast<off_t>(kBuffersOffset)) == 0 &&
+      posix_fallocate(fd, 0, static_cast<off_t>(kNamesOffset + kNamesStep)) == 0) {
+    memory = mmap(nullptr, kBuffersOffset, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  }
+  if (memory == MAP_FAILED) {
+    close(fd);
+    remove();
+    return fail("/dev/shm is full");
+  }
+  lock_fd_ = fd;
+  file_device_ = info.st_dev;
+  file_inode_ = info.st_ino;
+  names_allocated_.store(kNamesStep, std::memory_order_relaxed);
+  header_ = static_cast<ProcessHeader*>(memory);
+  return true;
+}
+
+bool Mapping::create_anonymous() noexcept {
+  folder_[0] = '\0';
+  void* memory = mmap(nullptr, kBuffersOffset, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED) return false;
+  names_allocated_.store(kNamesBytes, std::memory_order_relaxed);
+  header_ = static_cast<ProcessHeader*>(memory);
+  return true;
+}
+
+void Mapping::fill_header(const Options& options) noexcept {
+  names_ = reinterpret_cast<char*>(header_) + kNamesOffset;
+  header_->version = kMappingVersion;
+  header_->header_bytes = sizeof(ProcessHeader);
+  header_->pid = static_cast<std::uint32_t>(getpid());
+  header_->start_time = process_start_time(getpid());
+  header_->pid_namespace_inode = pid_namespace_inode();
+  header_->names_offset = kNamesOffset;
+  header_->names_bytes = kNamesBytes;
+  header_->buffers_offset = kBuffersOffset;
+  header_->buffer_bytes = kSlotsOffset + options.ring_bytes;
+  header_->slots_per_buffer = options.ring_bytes / sizeof(Record);
+  header_->names_used.store(8, std::memory_order_relaxed);  // id 0 is taken
+  // Last, so that a reader never takes a half-filled header for a whole one.
+  std::atomic_thread_fence(std::memory_order_release);
+  std::memcpy(header_->magic, kMappingMagic, sizeof(kMappingMagic));
+}
+
+int Mapping::open_again() const noexcept {
+  char path[sizeof(folder_) + sizeof(kFileName) + 1];
+  std::snprintf(path, sizeof(path), "%s/%s", folder_, kFileName);
+  const int fd = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+  if (fd < 0) return -1;
+  struct stat info {};
+  if (fstat(fd, &info) == 0 && info.st_dev == file_device_ && info.st_ino == file_inode_) return fd;
+  close(fd);
+  return -1;
+}
+
+bool Mapping::allocate_range(std::uint64_t offset, std::uint64_t bytes) noexcept {
+  const int fd = open_again();
+  if (fd < 0) return false;
+  const int error = posix_fallocate(fd, static_cast<off_t>(offset), static_cast<off_t>(bytes));
+  close(fd);
+  return error == 0;
+}
+
+char* Mapping::append_name(std::size_t bytes) noexcept {
+  const std::uint64_t start = header_->names_used.fetch_add(bytes, std::memory_order_relaxed);
+  const std::uint64_t end = start + bytes;
+  if (end > kNamesBytes) {
+    header_->names_used.fetch_sub(bytes, std::memory_order_relaxed);
+    return nullptr;
+  }
+  std::uint64_t allocated = names_allocated_.load(std::memory_order_acquire);
+  while (end > allocated) {
+    // Two threads may allocate the same step: doing it twice changes nothing.
+    if (!allocate_range(kNamesOffset + allocated, kNamesStep)) return nullptr;
+    names_allocated_.compare_exchange_strong(allocated, allocated + kNamesStep,
+                                             std::memory_order_acq_rel);
+    allocated = names_allocated_.load(std::memory_order_acquire);
+  }
+  return names_ + start;
+}
+
+void* Mapping::map_buffer(std::uint32_t index) noexcept {
+  const std::uint64_t bytes = header_->buffer_bytes;
+  const std::uint64_t offset = kBuffersOffset + std::uint64_t{index} * bytes;
+  if (!is_recoverable()) {
+    void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return memory == MAP_FAILED ? nullptr : memory;
+  }
+  const int fd = open_again();
+  if (fd < 0) return nullptr;
+  void* memory = MAP_FAILED;
+  if (posix_fallocate(fd, static_cast<off_t>(offset), static_cast<off_t>(bytes)) == 0) {
+    memory =
+        mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, static_cast<off_t>(offset));
+  }
+  close(fd);
+  return memory == MAP_FAILED ? nullptr : memory;
+}
+
+void Mapping::remove() noexcept {
+  if (folder_[0] == '\0') return;
+  char path[sizeof(folder_) + sizeof(kFileName) + 1];
+  std::snprintf(path, sizeof(path), "%s/%s", folder_, kFileName);
+  unlink(path);
+  rmdir(folder_);
+}
+
+void Mapping::release_lock() noexcept {
+  struct stat info {};
+  if (lock_fd_ < 0 || fstat(lock_fd_, &info) != 0) return;
+  // The host may have closed it and opened something of its own under that number.
+  if (info.st_dev == file_device_ && info.st_ino == file_inode_) close(lock_fd_);
+  lock_fd_ = -1;
+}
+
+}  // namespace torchtrace::core

@@ -1,0 +1,155 @@
+#include "core/thread_registry.h"
+
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <initializer_list>
+#include <new>
+
+#include "core/mapping.h"
+
+namespace torchtrace::core {
+
+thread_local ThreadState* t_state = nullptr;
+
+namespace {
+
+constexpr std::uint32_t kMaxSlots = 1U << 24U;
+
+/// Value of `g_key` of a thread whose buffer has been taken back: operators in later destructors of
+/// the thread are counted only.
+void* const kEnded = reinterpret_cast<void*>(1);  // NOLINT(performance-no-int-to-ptr)
+
+pthread_key_t g_key;
+pthread_once_t g_key_once = PTHREAD_ONCE_INIT;
+bool g_has_key = false;
+
+/// Thread-specific data are destroyed after C++ thread_local objects, so that operators run by
+/// their destructors are still recorded.
+void on_thread_exit(void* value) {
+  if (value != kEnded) {
+    auto* state = static_cast<ThreadState*>(value);
+    t_state = nullptr;
+    state->header->state.store(kBufferClosed, std::memory_order_release);
+  }
+  pthread_setspecific(g_key, kEnded);
+}
+
+void make_key() { g_has_key = pthread_key_create(&g_key, on_thread_exit) == 0; }
+
+void* map_private(std::size_t bytes) noexcept {
+  void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  return memory == MAP_FAILED ? nullptr : memory;
+}
+
+/// Resets everything a former owner of the buffer has left.
+void reset(ThreadState& state, std::uint64_t mask) noexcept {
+  ThreadHeader& header = *state.header;
+  for (Counter* counter :
+       {&header.started, &header.tail, &header.abandoned, &header.abandoned_pushed,
+        &header.dropped_ring_full, &header.dropped_too_deep, &header.dropped_no_scope,
+        &header.first_loss, &header.last_loss, &header.head}) {
+    counter->store(0, std::memory_order_relaxed);
+  }
+  header.depth.store(0, std::memory_order_relaxed);
+  header.scopes_used.store(0, std::memory_order_relaxed);
+  state.ring = {};
+  state.ring.mask = mask;
+  state.started = 0;
+  state.depth = 0;
+}
+
+void write_identity(ThreadHeader& header, std::uint32_t slot, std::uint64_t torch_thread) noexcept {
+  header.slot = slot;
+  header.tid = static_cast<std::uint32_t>(syscall(SYS_gettid));
+  header.torch_thread = torch_thread;
+  prctl(PR_GET_NAME, header.name, 0, 0, 0);
+}
+
+}  // namespace
+
+bool ThreadRegistry::create(Mapping& mapping) noexcept {
+  pthread_once(&g_key_once, make_key);
+  void* memory = map_private(mapping.max_buffers() * sizeof(states_[0]));
+  if (memory == nullptr || !g_has_key) return false;
+  mapping_ = &mapping;
+  states_ = static_cast<std::atomic<ThreadState*>*>(memory);
+  return true;
+}
+
+ThreadState* ThreadRegistry::attach(std::uint64_t torch_thread) noexcept {
+  if (pthread_getspecific(g_key) == kEnded) return nullptr;
+  ThreadState* state = take_free();
+  if (state == nullptr) state = take_new();
+  if (state == nullptr) return nullptr;
+  const std::uint32_t slot = take_slot();
+  if (slot == 0 || pthread_setspecific(g_key, state) != 0) {
+    recycle(*state);
+    return nullptr;
+  }
+  reset(*state, mapping_->ring_slots() - 1);
+  state->slot = slot;
+  write_identity(*state->header, slot, torch_thread);
+  state->header->state.store(kBufferActive, std::memory_order_release);
+  t_state = state;
+  return state;
+}
+
+std::uint32_t ThreadRegistry::take_slot() noexcept {
+  std::uint32_t slot = next_slot_.load(std::memory_order_relaxed);
+  do {
+    if (slot == kMaxSlots) return 0;
+  } while (!next_slot_.compare_exchange_weak(slot, slot + 1, std::memory_order_relaxed));
+  return slot;
+}
+
+ThreadState* ThreadRegistry::take_free() noexcept {
+  if (free_count_.load(std::memory_order_relaxed) == 0) return nullptr;
+  for (std::uint32_t index = 0; index < count(); ++index) {
+    ThreadState* candidate = state(index);
+    if (candidate == nullptr) continue;
+    std::uint32_t expected = kBufferFree;
+    if (candidate->header->state.compare_exchange_strong(expected, kBufferClaimed,
+                                                         std::memory_order_acq_rel)) {
+      free_count_.fetch_sub(1, std::memory_order_relaxed);
+      return candidate;
+    }
+  }
+  return nullptr;
+}
+
+ThreadState* ThreadRegistry::take_new() noexcept {
+  std::uint32_t index = next_buffer_.load(std::memory_order_relaxed);
+  do {
+    if (index >= mapping_->max_buffers()) return nullptr;
+  } while (!next_buffer_.compare_exchange_weak(index, index + 1, std::memory_order_acq_rel));
+  void* shared = mapping_->map_buffer(index);
+  void* memory = shared == nullptr ? nullptr : map_private(sizeof(ThreadState));
+  if (memory == nullptr) return nullptr;
+  const ThreadBuffer buffer = ThreadBuffer::at(shared);
+  auto* made = new (memory) ThreadState;
+  made->header = buffer.header;
+  made->frames = buffer.frames;
+  made->scopes = buffer.scopes;
+  made->slots = buffer.slots;
+  made->buffer_index = index;
+  made->header->state.store(kBufferClaimed, std::memory_order_relaxed);
+  mapping_->header().buffer_count.store(count(), std::memory_order_release);
+  states_[index].store(made, std::memory_order_release);
+  return made;
+}
+
+void ThreadRegistry::recycle(ThreadState& state) noexcept {
+  state.header->state.store(kBufferFree, std::memory_order_release);
+  free_count_.fetch_add(1, std::memory_order_relaxed);
+}
+
+void ThreadRegistry::forget_this_thread() noexcept {
+  t_state = nullptr;
+  if (g_has_key) pthread_setspecific(g_key, nullptr);
+}
+
+}  // namespace torchtrace::core

@@ -1,0 +1,215 @@
+#include "flush/collector.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "core/ring.h"
+
+#ifndef MADV_POPULATE_WRITE  // Linux 5.14; older headers lack it, older kernels answer EINVAL
+#define MADV_POPULATE_WRITE 23
+#endif
+
+namespace torchtrace::flush {
+
+using core::OpenOpCopy;
+using core::ThreadHeader;
+using core::ThreadState;
+
+namespace {
+
+std::uint64_t value(const core::Counter& counter) noexcept {
+  return counter.load(std::memory_order_relaxed);
+}
+
+/// Adds what one thread has counted.
+void add_counters(Totals& totals, const ThreadHeader& header) noexcept {
+  totals.started += value(header.started);
+  totals.dropped_ring_full += value(header.dropped_ring_full);
+  totals.dropped_too_deep += value(header.dropped_too_deep);
+  totals.dropped_no_scope += value(header.dropped_no_scope);
+  totals.dropped_abandoned += value(header.abandoned);
+}
+
+}  // namespace
+
+void Collector::collect(Sequencer& sequencer) {
+  open_ = 0;
+  is_pressed_ = false;
+  const std::uint32_t count = process_.threads.count();
+  seats_.resize(std::max<std::size_t>(seats_.size(), count));
+  std::vector<ThreadState*> active;
+  for (std::uint32_t index = 0; index < count; ++index) {
+    ThreadState* state = process_.threads.state(index);
+    if (state == nullptr || !meet(index, *state)) continue;
+    active.push_back(state);
+  }
+  // All stacks before any ring: an operator that ends in between is in both, never in neither.
+  for (const ThreadState* state : active) {
+    read_stack(*state, sequencer);
+    read_scopes(*state, sequencer);
+  }
+  for (ThreadState* state : active) drain(*state, sequencer);
+  for (ThreadState* state : active) {
+    if (can_retire(*state)) retire(*state, sequencer);
+  }
+}
+
+bool Collector::meet(std::uint32_t index, ThreadState& state) {
+  const ThreadHeader& header = *state.header;
+  const std::uint32_t owner = header.state.load(std::memory_order_acquire);
+  if (owner != core::kBufferActive && owner != core::kBufferClosed) return false;
+  Seat& seat = seats_[index];
+  if (seat.slot == header.slot) return true;
+  const bool is_new_buffer = seat.slot == 0;
+  seat = {};
+  seat.slot = header.slot;
+  const std::size_t length = strnlen(header.name, sizeof(header.name));
+  threads_[seat.slot] = {seat.slot, header.tid, header.torch_thread,
+                         length == 0 ? "unknown" : std::string(header.name, length)};
+  new_threads_.push_back(seat.slot);
+  if (is_new_buffer) {
+    // Takes the page faults of the first lap off the op thread. Changes no byte; a kernel that does not
+    // know it leaves the faults where they were.
+    madvise(state.slots, process_.mapping.ring_slots() * sizeof(core::Record), MADV_POPULATE_WRITE);
+  }
+  return true;
+}
+
+void Collector::read_stack(const ThreadState& state, Sequencer& sequencer) {
+  const std::uint32_t depth =
+      std::min(state.header->depth.load(std::memory_order_acquire), core::kMaxFrames);
+  OpenOpCopy copy{};
+  for (std::uint32_t at = 0; at < depth; ++at) {
+    if (!core::read_open_op(state.frames[at], copy) || copy.scope_entry != 0) continue;
+    sequencer.add_open(state.header->slot, copy);
+    ++open_;
+  }
+}
+
+void Collector::read_scopes(const ThreadState& state, Sequencer& sequencer) {
+  const std::uint32_t used = state.header->scopes_used.load(std::memory_order_acquire);
+  OpenOpCopy copy{};
+  for (std::uint32_t at = 0; at < used; ++at) {
+    const core::OpenOp& entry = state.scopes[at];
+    if (entry.state.load(std::memory_order_acquire) != core::kScopeOpen) continue;
+    if (!core::read_open_op(entry, copy) || copy.state != core::kScopeOpen) continue;
+    sequencer.add_open(state.header->slot, copy);
+    ++open_;
+  }
+}
+
+void Collector::drain(ThreadState& state, Sequencer& sequencer) {
+  const std::uint64_t mask = process_.mapping.ring_slots() - 1;
+  const std::size_t count = core::drain_ring(
+      state.slots, mask, state.header->tail, state.header->head,
+      [&](const core::Record* first, std::size_t run) { sequencer.add_records(first, run); });
+  if (count > mask / 2) is_pressed_ = true;
+}
+
+/// An open scope may still be ended by another thread, which writes its entry here.
+bool Collector::can_retire(const ThreadState& state) const noexcept {
+  const ThreadHeader& header = *state.header;
+  if (header.state.load(std::memory_order_acquire) != core::kBufferClosed) return false;
+  if (value(header.tail) != value(header.head)) return false;
+  const std::uint32_t used = header.scopes_used.load(std::memory_order_relaxed);
+  return std::none_of(state.scopes, state.scopes + used, [](const core::OpenOp& entry) {
+    return entry.state.load(std::memory_order_acquire) == core::kScopeOpen;
+  });
+}
+
+void Collector::retire(ThreadState& state, Sequencer& sequencer) {
+  Seat& seat = seats_[state.buffer_index];
+  ThreadHeader& header = *state.header;
+  // Frames of functions that the thread ended inside of will never be popped.
+  const std::uint32_t depth = header.depth.load(std::memory_order_relaxed);
+  for (std::uint32_t at = 0; at < depth; ++at) {
+    if (state.frames[at].scope_entry.load(std::memory_order_relaxed) != 0) continue;
+    core::bump(header.abandoned);
+    header.last_loss.store(value(header.started), std::memory_order_relaxed);
+    --open_;
+  }
+  add_loss(ended_losses_, header, "dropped_ring_full", header.dropped_ring_full,
+           seat.ring_full_told);
+  add_loss(ended_losses_, header, "dropped_too_deep", header.dropped_too_deep, seat.too_deep_told);
+  add_loss(ended_losses_, header, "dropped_no_scope", header.dropped_no_scope, seat.no_scope_told);
+  add_loss(ended_losses_, header, "dropped_abandoned", header.abandoned, seat.abandoned_told);
+  add_counters(ended_, header);
+  sequencer.retire(header.slot);
+  process_.threads.recycle(state);
+}
+
+const ThreadInfo& Collector::thread(std::uint32_t slot) const noexcept {
+  // Leaked, since the final drain may come after static destructors.
+  static const auto* const kUnknown = new ThreadInfo{0, 0, 0, "unknown"};
+  const auto found = threads_.find(slot);
+  return found == threads_.end() ? *kUnknown : found->second;
+}
+
+std::vector<std::uint32_t> Collector::present_threads() const {
+  std::vector<std::uint32_t> slots;
+  for (std::uint32_t index = 0; index < seats_.size(); ++index) {
+    const ThreadState* state = process_.threads.state(index);
+    if (state == nullptr || seats_[index].slot != state->header->slot) continue;
+    slots.push_back(seats_[index].slot);
+  }
+  return slots;
+}
+
+std::vector<std::uint32_t> Collector::take_active_threads() {
+  std::vector<std::uint32_t> slots;
+  for (std::uint32_t index = 0; index < seats_.size(); ++index) {
+    const ThreadState* state = process_.threads.state(index);
+    Seat& seat = seats_[index];
+    if (state == nullptr || seat.slot == 0 || seat.slot != state->header->slot) continue;
+    const std::uint64_t started = value(state->header->started);
+    if (started != seat.started_told) slots.push_back(seat.slot);
+    seat.started_told = started;
+  }
+  return slots;
+}
+
+void Collector::add_loss(std::vector<Loss>& losses, const ThreadHeader& header, const char* reason,
+                         const core::Counter& counter, std::uint64_t& told) const {
+  const std::uint64_t now = value(counter);
+  if (now == told) return;
+  losses.push_back(
+      {header.slot, reason, now - told, value(header.first_loss), value(header.last_loss)});
+  told = now;
+}
+
+std::vector<Loss> Collector::take_losses() {
+  std::vector<Loss> losses;
+  losses.swap(ended_losses_);
+  for (std::uint32_t index = 0; index < seats_.size(); ++index) {
+    const ThreadState* state = process_.threads.state(index);
+    Seat& seat = seats_[index];
+    if (state == nullptr || seat.slot == 0 || seat.slot != state->header->slot) continue;
+    const ThreadHeader& header = *state->header;
+    add_loss(losses, header, "dropped_ring_full", header.dropped_ring_full, seat.ring_full_told);
+    add_loss(losses, header, "dropped_too_deep", header.dropped_too_deep, seat.too_deep_told);
+    add_loss(losses, header, "dropped_no_scope", header.dropped_no_scope, seat.no_scope_told);
+    add_loss(losses, header, "dropped_abandoned", header.abandoned, seat.abandoned_told);
+  }
+  return losses;
+}
+
+Totals Collector::totals() const noexcept {
+  Totals totals = ended_;
+  for (std::uint32_t index = 0; index < process_.threads.count(); ++index) {
+    const ThreadState* state = process_.threads.state(index);
+    if (state == nullptr) continue;
+    const std::uint32_t owner = state->header->state.load(std::memory_order_acquire);
+    if (owner == core::kBufferActive || owner == core::kBufferClosed) {
+      add_counters(totals, *state->header);
+    }
+  }
+  const core::ProcessHeader& header = process_.mapping.header();
+  totals.started += value(header.unbuffered_started);
+  totals.dropped_no_buffer = value(header.dropped_no_buffer);
+  totals.open = open_;
+  return totals;
+}
+
+}  // namespace torchtrace::flush

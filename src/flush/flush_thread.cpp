@@ -1,0 +1,238 @@
+#include "flush/flush_thread.h"
+
+#include <linux/futex.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <exception>
+
+#include "core/clock.h"
+#include "core/log.h"
+
+namespace torchtrace::flush {
+
+namespace {
+
+constexpr char kThreadName[] = "torchtrace-sink";  // 15 characters, all that Linux keeps
+constexpr std::uint64_t kSecond_ns = 1'000'000'000;
+/// While a ring fills faster than half per period.
+constexpr std::uint64_t kPressedPeriod_ns = 1'000'000;
+/// The first anchors come soon, so that a short program's clock is as good as a long one's.
+constexpr std::uint64_t kFirstAnchors_ns[] = {50'000'000, 200'000'000, 500'000'000};
+/// Between the first two anchors of a program that ends at once: 20 ppm of its clock.
+constexpr std::uint64_t kShortestCalibration_ns = 2'000'000;
+/// Tries for a moment at which no thread is between two stores; each is a millisecond apart.
+constexpr int kSettleTries = 20;
+
+void futex_wait(std::atomic<std::uint32_t>& word, std::uint32_t expected,
+                std::uint64_t ns) noexcept {
+  timespec timeout{};
+  timeout.tv_sec = static_cast<time_t>(ns / kSecond_ns);
+  timeout.tv_nsec = static_cast<long>(ns % kSecond_ns);
+  syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, expected, &timeout, nullptr, 0);
+}
+
+void sleep_ns(std::uint64_t ns) noexcept {
+  const timespec time{static_cast<time_t>(ns / kSecond_ns), static_cast<long>(ns % kSecond_ns)};
+  nanosleep(&time, nullptr);
+}
+
+void futex_wake_all(std::atomic<std::uint32_t>& word) noexcept {
+  syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, INT32_MAX, nullptr, nullptr, 0);
+}
+
+}  // namespace
+
+FlushThread::FlushThread(core::Process& process, Options options)
+    : process_(process),
+      options_(std::move(options)),
+      collector_(process),
+      choice_(options_.sink),
+      writer_(options_.info, process.names, collector_, {options_.hold_ns, options_.period_ns}) {}
+
+bool FlushThread::start() noexcept {
+  // The host may expect one thread of its own to take a signal.
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  pthread_t thread{};
+  const int error = pthread_create(&thread, nullptr, run, this);
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  if (error != 0) return false;
+  pthread_setname_np(thread, kThreadName);
+  pthread_detach(thread);
+  return true;
+}
+
+bool FlushThread::finish(std::uint64_t deadline_ns) noexcept {
+  must_finish_.store(1, std::memory_order_release);
+  futex_wake_all(must_finish_);
+  const std::uint64_t end_ns = core::clock_ns(CLOCK_MONOTONIC) + deadline_ns;
+  while (has_finished_.load(std::memory_order_acquire) == 0) {
+    const std::uint64_t now_ns = core::clock_ns(CLOCK_MONOTONIC);
+    if (now_ns >= end_ns) return false;
+    futex_wait(has_finished_, 0, end_ns - now_ns);
+  }
+  return true;
+}
+
+void* FlushThread::run(void* self) noexcept {
+  auto& thread = *static_cast<FlushThread*>(self);
+  try {
+    thread.loop();
+  } catch (const std::exception& error) {
+    // Out of memory, most likely: tracing ends here, the program goes on.
+    core::g_stopped.store(true);
+    core::say("tracing is off: the flush thread failed");
+    core::say(error.what());
+  }
+  thread.has_finished_.store(1, std::memory_order_release);
+  futex_wake_all(thread.has_finished_);
+  return nullptr;
+}
+
+void FlushThread::loop() {
+  prepare();
+  while (must_finish_.load(std::memory_order_acquire) == 0) {
+    period();
+    sleep_until_woken(collector_.is_pressed() ? std::min(kPressedPeriod_ns, options_.period_ns)
+                                              : options_.period_ns);
+  }
+  last_periods();
+}
+
+void FlushThread::prepare() {
+  anchor_ = core::take_anchor();
+  pthread_mutex_lock(&loader_mutex_);
+  choice_.load_provider();
+  pthread_mutex_unlock(&loader_mutex_);
+}
+
+/// The function from ticks to ns begins with the first two anchors and is bent by each later one.
+void FlushThread::calibrate() {
+  const core::ClockAnchor previous = anchor_;
+  anchor_ = core::take_anchor();
+  if (anchors_taken_++ == 0) {
+    clock_.start(previous, anchor_);
+  } else {
+    clock_.add(anchor_);
+  }
+  core::ProcessHeader& header = process_.mapping.header();
+  const std::uint32_t count = header.anchor_count.load(std::memory_order_relaxed);
+  header.anchors[count % core::kAnchorsKept] = anchor_;
+  header.anchor_count.store(count + 1, std::memory_order_release);
+}
+
+void FlushThread::period() {
+  const std::uint64_t now_ns = core::clock_ns(CLOCK_MONOTONIC);
+  const std::uint64_t age_ns = now_ns - started_ns_;
+  const std::uint64_t now_ticks = core::read_ticks();
+  collector_.collect(sequencer_);
+  const bool is_early = anchors_taken_ < std::size(kFirstAnchors_ns);
+  if (is_early && age_ns >= kFirstAnchors_ns[anchors_taken_]) calibrate();
+  if (anchors_taken_ == 0) return sequencer_.hold();
+  const bool is_new_sink = choice_.update(age_ns, sequencer_.pending(), false);
+  if (choice_.sink() == nullptr) return sequencer_.hold();
+  if (is_new_sink || choice_.sink()->wants_state()) write_state();
+  advance(now_ticks - clock_.ticks_of(options_.hold_ns));
+  if (now_ns >= next_second_ns_) {
+    next_second_ns_ = now_ns + kSecond_ns;
+    every_second();
+  }
+  choice_.sink()->end_of_period(now_ns);
+}
+
+void FlushThread::advance(std::uint64_t watermark_ticks) {
+  Sink& sink = *choice_.sink();
+  for (const std::uint32_t slot : collector_.take_new_threads()) {
+    writer_.thread(sink, watermark_ns_, slot);
+  }
+  sequencer_.advance(watermark_ticks, clock_, [&](const SequencedOp& op) {
+    if (op.record.name_id == core::NameTable::kOverflowId && op.kind != OpKind::kEnd) {
+      ++names_overflowed_;
+    }
+    writer_.op(sink, op);
+  });
+  watermark_ns_ = std::max(watermark_ns_, clock_.to_ns(watermark_ticks));
+  for (const Loss& loss : collector_.take_losses()) writer_.loss(sink, watermark_ns_, loss);
+}
+
+void FlushThread::every_second() {
+  if (anchors_taken_ >= std::size(kFirstAnchors_ns)) calibrate();
+  Sink& sink = *choice_.sink();
+  writer_.process(sink, watermark_ns_, anchor_, clock_);
+  for (const std::uint32_t slot : collector_.take_active_threads()) {
+    writer_.thread(sink, watermark_ns_, slot);
+  }
+  write_receipt(false);
+}
+
+/// What a reader needs of the past to understand a file or session that begins now.
+void FlushThread::write_state() {
+  Sink& sink = *choice_.sink();
+  writer_.process(sink, watermark_ns_, anchor_, clock_);
+  for (const std::uint32_t slot : collector_.present_threads()) {
+    writer_.thread(sink, watermark_ns_, slot);
+  }
+  sequencer_.repeat_open([&](const SequencedOp& op) { writer_.op(sink, op); });
+}
+
+void FlushThread::write_receipt(bool is_final) {
+  const Totals totals = collector_.totals();
+  const Sink::Counts counts = choice_.counts();
+  torchtrace_receipt receipt{};
+  receipt.ts = watermark_ns_;
+  receipt.pid = options_.info.pid;
+  receipt.final = is_final ? 1 : 0;
+  receipt.started = totals.started;
+  receipt.recorded =
+      counts.written + counts.lost_disk_full + counts.lost_rotated_out + counts.lost_elsewhere;
+  receipt.dropped_ring_full = totals.dropped_ring_full;
+  receipt.dropped_too_deep = totals.dropped_too_deep;
+  receipt.dropped_no_scope = totals.dropped_no_scope;
+  receipt.dropped_no_buffer = totals.dropped_no_buffer;
+  receipt.dropped_abandoned = totals.dropped_abandoned;
+  receipt.open = totals.open;
+  // What is in a ring, held back, or between two stores of its thread.
+  receipt.settling = static_cast<std::int64_t>(totals.started) -
+                     static_cast<std::int64_t>(receipt.recorded + totals.dropped() + totals.open);
+  receipt.inherited = core::g_inherited_ends.load(std::memory_order_relaxed);
+  receipt.late = sequencer_.late();
+  receipt.written = counts.written;
+  receipt.lost_disk_full = counts.lost_disk_full;
+  receipt.lost_rotated_out = counts.lost_rotated_out;
+  receipt.lost_elsewhere = counts.lost_elsewhere;
+  receipt.names_overflowed = names_overflowed_;
+  receipt.clock_error_ns = clock_.worst_error_ns();
+  choice_.sink()->receipt(receipt);
+}
+
+/// The program is leaving: nothing more is held back. Threads that still run may be between two stores,
+/// so this goes on for some milliseconds until the sums agree.
+void FlushThread::last_periods() {
+  if (anchors_taken_ == 0) sleep_ns(kShortestCalibration_ns);
+  if (anchors_taken_ < std::size(kFirstAnchors_ns)) calibrate();
+  for (int attempt = 0;; ++attempt) {
+    const std::uint64_t now_ticks = core::read_ticks();
+    collector_.collect(sequencer_);
+    if (choice_.update(kSecond_ns, sequencer_.pending(), true)) write_state();
+    if (choice_.sink() == nullptr) return;
+    advance(now_ticks);
+    const Totals totals = collector_.totals();
+    const Sink::Counts counts = choice_.counts();
+    const std::uint64_t accounted = counts.written + counts.lost_disk_full +
+                                    counts.lost_rotated_out + counts.lost_elsewhere +
+                                    totals.dropped() + totals.open;
+    if (accounted == totals.started || attempt == kSettleTries) break;
+    sleep_ns(kPressedPeriod_ns);
+  }
+  write_receipt(true);
+  choice_.sink()->close();
+}
+
+void FlushThread::sleep_until_woken(std::uint64_t ns) noexcept { futex_wait(must_finish_, 0, ns); }
+
+}  // namespace torchtrace::flush

@@ -1,0 +1,78 @@
+#pragma once
+
+#include <pthread.h>
+
+#include <atomic>
+#include <cstdint>
+
+#include "core/process.h"
+#include "flush/collector.h"
+#include "flush/process_info.h"
+#include "flush/sequencer.h"
+#include "flush/sink_choice.h"
+#include "flush/trace_writer.h"
+
+namespace torchtrace::flush {
+
+/// The background thread: every `period_ns` it drains the rings, orders what it found, and hands what the
+/// watermark has passed to the sink.
+///
+/// Named `torchtrace-sink`, all signals blocked, sleeps on a futex and never spins. Owner: leaked on
+/// purpose; a forked child has none until its first operator.
+class FlushThread {
+ public:
+  struct Options {
+    std::uint64_t period_ns = 0;
+    std::uint64_t hold_ns = 0;
+    ProcessInfo info;
+    SinkChoice::Options sink;
+  };
+
+  FlushThread(core::Process& process, Options options);
+
+  /// Starts the thread. False if the system has none to give: nothing will be written.
+  bool start() noexcept;
+
+  /// Lets the thread drain what is left, write the final receipt and close the trace; waits for that at
+  /// most `deadline_ns`. Callable from any thread, exit handlers included. False at the deadline.
+  bool finish(std::uint64_t deadline_ns) noexcept;
+
+  /// The LTTng provider's fork functions, if it is loaded. See agent/fork_handlers.
+  const torchtrace_lttng_provider* provider() const noexcept { return choice_.provider(); }
+
+  /// Held while the thread is inside the loader: a fork has to wait for that.
+  pthread_mutex_t& loader_mutex() noexcept { return loader_mutex_; }
+
+ private:
+  static void* run(void* self) noexcept;
+  void loop();
+  void prepare();
+  void calibrate();
+  void period();
+  void advance(std::uint64_t watermark_ticks);
+  void every_second();
+  void write_state();
+  void write_receipt(bool is_final);
+  void last_periods();
+  void sleep_until_woken(std::uint64_t ns) noexcept;
+
+  core::Process& process_;
+  Options options_;
+  Collector collector_;
+  Sequencer sequencer_;
+  core::TickConverter clock_;
+  core::ClockAnchor anchor_{};
+  SinkChoice choice_;
+  TraceWriter writer_;
+  /// Before the first operator's start, so that what is written first is not later than it.
+  std::uint64_t started_ns_ = core::clock_ns(CLOCK_MONOTONIC);
+  std::uint64_t watermark_ns_ = started_ns_;
+  std::uint64_t next_second_ns_ = 0;
+  std::uint64_t anchors_taken_ = 0;
+  std::uint64_t names_overflowed_ = 0;
+  std::atomic<std::uint32_t> must_finish_{0};   ///< Futex.
+  std::atomic<std::uint32_t> has_finished_{0};  ///< Futex.
+  pthread_mutex_t loader_mutex_ = PTHREAD_MUTEX_INITIALIZER;
+};
+
+}  // namespace torchtrace::flush

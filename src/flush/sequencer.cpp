@@ -1,0 +1,187 @@
+#include "flush/sequencer.h"
+
+#include <algorithm>
+
+#include "core/events.h"
+
+namespace torchtrace::flush {
+
+using core::OpId;
+using core::Record;
+
+void Sequencer::add_open(std::uint32_t slot, const core::OpenOpCopy& op) {
+  open_.push_back({slot, op});
+}
+
+void Sequencer::add_records(const Record* first, std::size_t count) {
+  pending_.insert(pending_.end(), first, first + count);
+}
+
+void Sequencer::collect_due(std::uint64_t watermark_ticks) {
+  due_.clear();
+  collect_records(watermark_ticks);
+  collect_open(watermark_ticks);
+  collect_vanished(watermark_ticks);
+  std::sort(due_.begin(), due_.end(), [](const Due& left, const Due& right) {
+    return left.ticks != right.ticks ? left.ticks < right.ticks : left.op_id < right.op_id;
+  });
+}
+
+void Sequencer::collect_records(std::uint64_t watermark_ticks) {
+  for (std::uint32_t index = 0; index < pending_.size(); ++index) {
+    const Record& record = pending_[index];
+    const bool is_abandoned = (record.flags & core::kFlagAbandoned) != 0;
+    Announced* open = nullptr;
+    if (announced_count_ != 0) {
+      Lane& lane = lanes_[OpId::slot(record.op_id)];
+      open = find_announced(lane, record.op_id);
+      if (open != nullptr) {
+        open->seen = true;
+        for (Enclosing& enclosing : lane.stack) {
+          if (enclosing.op_id == record.op_id) enclosing.t1_ticks = record.t1_ticks;
+        }
+      }
+    }
+    if (open != nullptr && record.t1_ticks <= watermark_ticks) {
+      due_.push_back({record.t1_ticks, record.op_id, OpKind::kEnd,
+                      static_cast<std::uint8_t>(is_abandoned ? TORCHTRACE_OUTCOME_ABANDONED
+                                                             : TORCHTRACE_OUTCOME_ENDED),
+                      index});
+    } else if (open == nullptr && record.t0_ticks <= watermark_ticks) {
+      // Counted by its thread; there is nothing in the trace that would have to be closed.
+      if (is_abandoned) continue;
+      due_.push_back({record.t0_ticks, record.op_id, OpKind::kOp, 0, index});
+    } else {
+      kept_.push_back(record);
+    }
+  }
+}
+
+void Sequencer::collect_open(std::uint64_t watermark_ticks) {
+  for (std::uint32_t index = 0; index < open_.size(); ++index) {
+    const Open& open = open_[index];
+    if (open.op.t0_ticks > watermark_ticks) continue;
+    const std::uint64_t op_id = OpId::make(open.slot, open.op.count);
+    Announced* known = find_announced(lanes_[open.slot], op_id);
+    if (known != nullptr) {
+      known->seen = true;
+    } else if (!has_pending_record(op_id)) {
+      due_.push_back({open.op.t0_ticks, op_id, OpKind::kBegin, 0, index});
+    }
+  }
+}
+
+/// Rare: only operators that are open longer than the hold and have not been announced get here.
+bool Sequencer::has_pending_record(std::uint64_t op_id) const noexcept {
+  return std::any_of(pending_.begin(), pending_.end(),
+                     [op_id](const Record& record) { return record.op_id == op_id; });
+}
+
+void Sequencer::collect_vanished(std::uint64_t watermark_ticks) {
+  if (announced_count_ == 0) return;
+  for (auto& [slot, lane] : lanes_) {
+    for (Announced& open : lane.announced) {
+      if (!open.seen) {
+        const int outcome =
+            lane.is_gone ? TORCHTRACE_OUTCOME_ABANDONED : TORCHTRACE_OUTCOME_DROPPED;
+        due_.push_back({watermark_ticks, open.begin.record.op_id, OpKind::kEnd,
+                        static_cast<std::uint8_t>(outcome), kNoRecord});
+      }
+      open.seen = false;
+    }
+  }
+}
+
+void Sequencer::end_of_advance(std::uint64_t watermark_ticks) {
+  pending_.swap(kept_);
+  kept_.clear();
+  open_.clear();
+  watermark_ticks_ = std::max(watermark_ticks_, watermark_ticks);
+}
+
+Sequencer::Announced* Sequencer::find_announced(Lane& lane, std::uint64_t op_id) noexcept {
+  for (Announced& open : lane.announced) {
+    if (open.begin.record.op_id == op_id) return &open;
+  }
+  return nullptr;
+}
+
+/// Operators arrive by their start, so what stands around the next one of a thread is what has been seen
+/// at a smaller depth and has not ended by then.
+std::uint64_t Sequencer::enclosing_parent(Lane& lane, std::uint32_t depth, std::uint64_t t0_ticks) {
+  while (!lane.stack.empty() &&
+         (lane.stack.back().depth >= depth || lane.stack.back().t1_ticks <= t0_ticks)) {
+    lane.stack.pop_back();
+  }
+  return lane.stack.empty() ? 0 : lane.stack.back().op_id;
+}
+
+const SequencedOp& Sequencer::resolve(const Due& due, const core::TickConverter& clock) {
+  Lane& lane = lanes_[OpId::slot(due.op_id)];
+  if (due.kind == OpKind::kEnd) {
+    resolve_end(due, lane, clock);
+    return out_;
+  }
+  out_ = {};
+  out_.kind = due.kind;
+  Record& record = out_.record;
+  std::uint64_t t1_ticks = kStillOpen;
+  if (due.kind == OpKind::kOp) {
+    record = pending_[due.index];
+    t1_ticks = record.t1_ticks;
+    out_.end_ns = clock.to_ns(t1_ticks);
+  } else {
+    const core::OpenOpCopy& op = open_[due.index].op;
+    record.t0_ticks = op.t0_ticks;
+    record.op_id = due.op_id;
+    record.sequence_nr = -1;
+    record.name_id = op.name_id;
+    record.depth = op.depth;
+    record.scope = op.scope;
+    record.flags = op.flags;
+  }
+  out_.start_ns = clock.to_ns(record.t0_ticks);
+  out_.parent = enclosing_parent(lane, record.depth, record.t0_ticks);
+  lane.stack.push_back({due.op_id, t1_ticks, record.depth});
+  if (due.ticks < watermark_ticks_) {
+    record.flags |= core::kFlagLate;
+    ++late_;
+  }
+  if (due.kind == OpKind::kBegin) {
+    lane.announced.push_back({out_, false});
+    ++announced_count_;
+  }
+  return out_;
+}
+
+void Sequencer::resolve_end(const Due& due, Lane& lane, const core::TickConverter& clock) {
+  Announced* open = find_announced(lane, due.op_id);
+  out_ = open->begin;
+  out_.kind = OpKind::kEnd;
+  out_.outcome = due.outcome;
+  if (due.index != kNoRecord) {
+    out_.record = pending_[due.index];
+  } else {
+    out_.record.end_slot = OpId::slot(due.op_id);
+    for (Enclosing& enclosing : lane.stack) {
+      if (enclosing.op_id == due.op_id) enclosing.t1_ticks = due.ticks;
+    }
+  }
+  out_.end_ns = std::max(clock.to_ns(due.ticks), out_.start_ns);
+  if (due.ticks < watermark_ticks_) out_.record.flags |= core::kFlagLate;
+  *open = lane.announced.back();
+  lane.announced.pop_back();
+  --announced_count_;
+}
+
+void Sequencer::retire(std::uint32_t slot) {
+  const auto found = lanes_.find(slot);
+  if (found == lanes_.end()) return;
+  if (found->second.announced.empty()) {
+    lanes_.erase(found);
+  } else {
+    found->second.is_gone = true;
+  }
+}
+
+}  // namespace torchtrace::flush

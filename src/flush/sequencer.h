@@ -1,0 +1,133 @@
+#pragma once
+
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+#include "core/clock.h"
+#include "core/layout.h"
+#include "core/record.h"
+
+namespace torchtrace::flush {
+
+enum class OpKind : std::uint8_t { kOp, kBegin, kEnd };
+
+/// One `op`, `op_begin` or `op_end`, ready to be written.
+struct SequencedOp {
+  OpKind kind = OpKind::kOp;
+  std::uint8_t outcome = 0;  ///< TORCHTRACE_OUTCOME_*, of kEnd.
+  std::uint64_t start_ns = 0;
+  std::uint64_t end_ns = 0;  ///< Of kOp and kEnd.
+  std::uint64_t parent = 0;  ///< op_id of the nearest operator in the trace around it, or 0.
+  core::Record record{};     ///< Of kBegin: only what is known at the start.
+};
+
+/// Puts what the rings and shadow stacks hold into the order of the trace.
+///
+/// Rings give operators by their end, threads are drained one after the other, and an operator may stay
+/// open for hours; a trace wants them by their start, in bounded memory. So everything is held back until
+/// the watermark has passed its time: `op` if it has ended by then, else `op_begin` now and `op_end` in
+/// its own time. The watermark never waits for an open operator.
+///
+/// Guarantees: output of one `advance` is sorted by time, and no earlier than the last watermark unless
+/// flagged `kFlagLate`; each `op_begin` gets exactly one `op_end` unless the process ends first; a parent
+/// comes before its children.
+/// Relies on: stacks are read (`add_open`) before rings are drained (`add_record`); a record is pushed
+/// before its frame is popped. So an operator that is in neither has been dropped.
+/// Thread: one. Memory: records within the hold, plus what is open.
+class Sequencer {
+ public:
+  /// An operator of thread `slot` that was open when its stack was read. All of them, on each period.
+  void add_open(std::uint32_t slot, const core::OpenOpCopy& op);
+
+  /// Records in the order in which they were drained.
+  void add_records(const core::Record* first, std::size_t count);
+
+  /// Moves the watermark, and calls `emit(const SequencedOp&)` for all that it passes.
+  template <class Emit>
+  void advance(std::uint64_t watermark_ticks, const core::TickConverter& clock, Emit&& emit) {
+    collect_due(watermark_ticks);
+    for (const Due& due : due_) emit(resolve(due, clock));
+    end_of_advance(watermark_ticks);
+  }
+
+  /// Instead of `advance`, while there is nowhere to write to: keeps the records, forgets the stacks.
+  void hold() { open_.clear(); }
+
+  /// Calls `emit` with a repeated op_begin (`kFlagRepeated`) for all that is open: a new file begins.
+  template <class Emit>
+  void repeat_open(Emit&& emit) const {
+    for (const auto& [slot, lane] : lanes_) {
+      for (const Announced& open : lane.announced) {
+        SequencedOp op = open.begin;
+        op.record.flags |= core::kFlagRepeated;
+        emit(op);
+      }
+    }
+  }
+
+  /// Records held back. Units: count; each is 64 bytes.
+  std::size_t pending() const noexcept { return pending_.size(); }
+  /// Operators emitted behind the watermark so far.
+  std::uint64_t late() const noexcept { return late_; }
+  /// Operators announced and not closed.
+  std::size_t announced() const noexcept { return announced_count_; }
+
+  /// The thread of `slot` has ended and all of it has been drained: what it left open is abandoned with
+  /// the next `advance`.
+  void retire(std::uint32_t slot);
+
+ private:
+  static constexpr std::uint64_t kStillOpen = UINT64_MAX;
+
+  /// An operator of the trace that may stand around what its thread does next.
+  struct Enclosing {
+    std::uint64_t op_id;
+    std::uint64_t t1_ticks;
+    std::uint32_t depth;
+  };
+  struct Announced {
+    SequencedOp begin;
+    bool seen = false;  ///< Still open, or its record waits for the watermark.
+  };
+  struct Lane {
+    std::vector<Enclosing> stack;
+    std::vector<Announced> announced;
+    bool is_gone = false;
+  };
+  struct Open {
+    std::uint32_t slot;
+    core::OpenOpCopy op;
+  };
+  struct Due {
+    std::uint64_t ticks;
+    std::uint64_t op_id;
+    OpKind kind;
+    std::uint8_t outcome;
+    std::uint32_t index;  ///< Into pending_ (kOp, kEnd with a record) or open_ (kBegin).
+  };
+  static constexpr std::uint32_t kNoRecord = UINT32_MAX;
+
+  void collect_due(std::uint64_t watermark_ticks);
+  void collect_records(std::uint64_t watermark_ticks);
+  void collect_open(std::uint64_t watermark_ticks);
+  void collect_vanished(std::uint64_t watermark_ticks);
+  void end_of_advance(std::uint64_t watermark_ticks);
+  const SequencedOp& resolve(const Due& due, const core::TickConverter& clock);
+  void resolve_end(const Due& due, Lane& lane, const core::TickConverter& clock);
+  bool has_pending_record(std::uint64_t op_id) const noexcept;
+  static Announced* find_announced(Lane& lane, std::uint64_t op_id) noexcept;
+  static std::uint64_t enclosing_parent(Lane& lane, std::uint32_t depth, std::uint64_t t0_ticks);
+
+  std::unordered_map<std::uint32_t, Lane> lanes_;
+  std::vector<core::Record> pending_;
+  std::vector<core::Record> kept_;
+  std::vector<Open> open_;
+  std::vector<Due> due_;
+  SequencedOp out_;
+  std::uint64_t watermark_ticks_ = 0;
+  std::uint64_t late_ = 0;
+  std::size_t announced_count_ = 0;
+};
+
+}  // namespace torchtrace::flush

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "config/config.h"
+#include "flush/lttng_provider_api.h"
+#include "flush/sink.h"
+
+namespace torchtrace::flush {
+
+/// Decides where the trace goes, and moves it when an LTTng session comes later.
+///
+/// `auto`: LTTng when a session has the events enabled within a second of the first operator, else the
+/// built-in CTF sink. Until that is decided there is no sink, and the flush thread holds everything back.
+/// `lttng`: LTTng only; operators that no session records are counted `lost_elsewhere`.
+/// `ctf`: no LTTng library is loaded. `none`: counts only.
+/// Thread: the flush thread.
+class SinkChoice {
+ public:
+  struct Options {
+    config::SinkKind kind = config::SinkKind::kAuto;
+    std::string provider_path;  ///< libtorchtrace-lttng.so
+    std::string directory;      ///< Absolute; may not exist yet.
+    std::string trace_name;
+    std::uint64_t max_bytes = 0;
+    config::WhenFull when_full = config::WhenFull::kRotate;
+  };
+  /// Bound on what is held back while the choice is open; at 64 MiB it is made for CTF.
+  static constexpr std::size_t kMaxHeldRecords = (64U << 20U) / 64;
+  static constexpr std::uint64_t kDecideWithin_ns = 1'000'000'000;
+
+  explicit SinkChoice(Options options) : options_(std::move(options)) {}
+
+  /// Loads the LTTng provider if the options want it. Takes the loader lock.
+  void load_provider() noexcept;
+
+  /// The provider, for the fork handlers; nullptr if it is not loaded.
+  const torchtrace_lttng_provider* provider() const noexcept {
+    return provider_.load(std::memory_order_acquire);
+  }
+
+  /// Looks whether the choice can be made or has to change. `waited_ns` since the first operator,
+  /// `held` records held back; `must_decide` at the end. Returns true if there is a new sink.
+  bool update(std::uint64_t waited_ns, std::size_t held, bool must_decide) noexcept;
+
+  /// nullptr while undecided.
+  Sink* sink() noexcept { return sink_.get(); }
+
+  /// The present sink's counts, with what earlier sinks were handed as lost to this one.
+  Sink::Counts counts() const noexcept;
+
+  /// True if the operators are only counted: no trace could be, or was to be, written.
+  bool counts_only() const noexcept { return counts_only_; }
+
+ private:
+  bool want_lttng() const noexcept;
+  void use(std::unique_ptr<Sink> sink) noexcept;
+  void use_ctf() noexcept;
+
+  Options options_;
+  std::atomic<const torchtrace_lttng_provider*> provider_{nullptr};
+  std::unique_ptr<Sink> sink_;
+  Sink::Counts earlier_;  ///< Of sinks that were left.
+  bool is_lttng_ = false;
+  bool counts_only_ = false;
+};
+
+}  // namespace torchtrace::flush

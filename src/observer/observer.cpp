@@ -1,0 +1,63 @@
+#include "observer/observer.h"
+
+#include <algorithm>
+
+#include "observer/op_callbacks.h"
+#include "observer/op_path.h"
+
+namespace torchtrace::observer {
+
+namespace {
+
+/// Addresses of the operators that were open on the thread that forked. Written by that thread
+/// before the fork, used in the child only.
+struct Inherited {
+  std::uintptr_t addresses[core::kMaxFrames];
+  std::uint32_t count = 0;
+};
+Inherited g_before_fork;
+Inherited g_inherited;
+
+}  // namespace
+
+void start(const TorchLibrary& torch, const std::array<bool, core::kScopeCount>& scopes) noexcept {
+  g_registration.torch = torch;
+  const OpCallbacks callbacks = op_callbacks(torch.string_abi);
+  RecordFunctionCallback& callback = g_registration.callback;
+  callback = {};
+  callback.start = callbacks.start;
+  callback.end = callbacks.end;
+  callback.sampling_probability = 1.0;
+  std::copy(scopes.begin(), scopes.end(), callback.scopes);
+  torch.add_global_callback(callback);
+}
+
+void quiesce() noexcept { g_layout_verdict.store(LayoutVerdict::kOff); }
+
+const TorchLibrary& torch() noexcept { return g_registration.torch; }
+
+void before_fork() noexcept {
+  g_before_fork.count = 0;
+  const core::ThreadState* state = core::t_state;
+  if (state == nullptr) return;
+  for (std::uint32_t at = 0; at < state->depth; ++at) {
+    const core::OpenOp& frame = state->frames[at];
+    // The ends of user scopes carry their context, which tells by itself.
+    if (frame.scope_entry.load(std::memory_order_relaxed) != 0) continue;
+    g_before_fork.addresses[g_before_fork.count++] = frame.address.load(std::memory_order_relaxed);
+  }
+}
+
+void after_fork_in_child() noexcept { g_inherited = g_before_fork; }
+
+void end_without_start(std::uint64_t address) noexcept {
+  if (g_inherited.count == 0) return;
+  std::uintptr_t* const end = g_inherited.addresses + g_inherited.count;
+  std::uintptr_t* const found = std::find(g_inherited.addresses, end, address);
+  if (found == end) return;
+  *found = *(end - 1);
+  --g_inherited.count;
+  core::g_inherited_ends.fetch_add(1, std::memory_order_relaxed);
+}
+
+}  // namespace torchtrace::observer

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "core/process.h"
+#include "core/thread_state.h"
+#include "observer/name_cache.h"
+#include "observer/torch_abi.h"
+
+namespace torchtrace::observer {
+
+struct ThreadData;
+
+/// What a user scope's start leaves with PyTorch and its end gets back, on whichever thread. Holds
+/// all that the record needs, since the thread that started it may be gone by then. Owner: one of
+/// the fixed pool in the starting thread's `ThreadData`; its destructor returns it.
+struct ScopeContext final : ObserverContext {
+  ~ScopeContext() override;
+  static void operator delete(void* /*context*/) noexcept {}  // the pool is never freed
+
+  core::Process* process = nullptr;  ///< Another one than the present: inherited through fork.
+  core::ThreadState* owner = nullptr;
+  std::uint64_t count = 0;
+  std::uint64_t t0_ticks = 0;
+  std::uint32_t slot = 0;
+  std::uint32_t name_id = 0;
+  std::uint32_t entry = 0;  ///< Index into the owner's table of scopes.
+  std::uint16_t depth = 0;
+};
+
+/// The observer's part of a `core::ThreadState`, kept when the buffer is recycled: a context may
+/// still be out when its thread has ended.
+struct ThreadData {
+  NameCache names;
+  ScopeContext contexts[core::kMaxScopes];
+  std::atomic<bool> released[core::kMaxScopes] = {};  ///< PyTorch has destroyed the context.
+  std::uint32_t free_list[core::kMaxScopes];          ///< Indexes known to be free: a stack.
+  std::uint32_t free_count = 0;
+  std::uint32_t used = 0;  ///< Contexts [0, used) have been given out at least once.
+
+  static ThreadData& of(core::ThreadState& state) noexcept {
+    return *static_cast<ThreadData*>(state.observer_data);
+  }
+
+  /// Maps the data of a new state; nullptr if there is no memory.
+  static ThreadData* create() noexcept;
+};
+
+}  // namespace torchtrace::observer
