@@ -7,8 +7,8 @@
 namespace torchtrace::analysis {
 namespace {
 
-/// `key=value` details follow the sentence of a libbabeltrace2 log message: "Cannot do x: status=ERROR,
-/// comp-addr=0x55...". Returns where they begin, or npos.
+/// `key=value` details follow the sentence of a libbabeltrace2 log message: "Cannot do x:
+/// status=ERROR, comp-addr=0x55...". Returns where they begin, or npos.
 std::size_t details_begin(const std::string& message) {
   for (std::size_t colon = message.find(": "); colon != std::string::npos;
        colon = message.find(": ", colon + 2)) {

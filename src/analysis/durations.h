@@ -17,8 +17,9 @@ class Durations {
   std::uint64_t max_ns() const noexcept { return max_ns_; }
   double mean_ns() const noexcept;
 
-  /// The smallest duration that at least `percent` % of all do not exceed (nearest rank); 0 where there
-  /// are none. `percent`: above 0, at most 100. Reorders the values: not const, not thread-safe.
+  /// The smallest duration that at least `percent` % of all do not exceed (nearest rank); 0 where
+  /// there are none. `percent`: above 0, at most 100. Reorders the values: not const, not
+  /// thread-safe.
   std::uint64_t percentile_ns(unsigned percent);
 
  private:

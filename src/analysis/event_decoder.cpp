@@ -72,8 +72,8 @@ union AnyEvent {
 #undef TORCHTRACE_UNION_MEMBER
 };
 
-/// The values that mean "unknown": -1 in signed members (seq, rank, world_size), "unknown" in strings,
-/// 0 elsewhere. `settling` is a difference, whose neutral value is 0.
+/// The values that mean "unknown": -1 in signed members (seq, rank, world_size), "unknown" in
+/// strings, 0 elsewhere. `settling` is a difference, whose neutral value is 0.
 AnyEvent make_defaults(const EventSpec& spec) {
   static const char* const kUnknown = "unknown";
   AnyEvent event;

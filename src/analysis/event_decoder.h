@@ -10,12 +10,12 @@
 
 namespace torchtrace::analysis {
 
-/// Turns the events of one event class into the structs of core/events.h. Which member of the payload
-/// goes where is resolved once, here, so that an event costs one indexed look-up per field.
+/// Turns the events of one event class into the structs of core/events.h. Which member of the
+/// payload goes where is resolved once, here, so that an event costs one indexed look-up per field.
 ///
-/// Fields that the class has and the struct lacks are ignored; those that the struct has and the class
-/// lacks get the value that means "unknown" there, unless no sense can be made of the event without
-/// them.
+/// Fields that the class has and the struct lacks are ignored; those that the struct has and the
+/// class lacks get the value that means "unknown" there, unless no sense can be made of the event
+/// without them.
 class EventDecoder {
  public:
   /// A decoder for events that are not ours.

@@ -8,8 +8,8 @@
 namespace torchtrace::analysis {
 
 /// Writes one line per event: its name, then `key=value` pairs separated by blanks, in the order of
-/// core/events.h. Strings with blanks, quotes or control characters are quoted and escaped, so that a
-/// line is always one event. `flags`, `scope` and `outcome` are spelled out.
+/// core/events.h. Strings with blanks, quotes or control characters are quoted and escaped, so that
+/// a line is always one event. `flags`, `scope` and `outcome` are spelled out.
 class EventPrinter final : public EventHandler {
  public:
   explicit EventPrinter(std::ostream& out) : out_(out) {}

@@ -8,7 +8,8 @@
 namespace torchtrace::analysis {
 namespace {
 
-/// How long ended operators wait for late events, as a multiple of what the flush thread holds back.
+/// How long ended operators wait for late events, as a multiple of what the flush thread holds
+/// back.
 constexpr std::uint64_t kGracePeriods = 4;
 
 /// The slot is taken from the op_id: the thread that started the operator, whoever ended it.

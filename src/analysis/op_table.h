@@ -64,7 +64,8 @@ class OpTable {
   std::size_t mask() const noexcept { return slots_.size() - 1; }
   std::size_t next(std::size_t at) const noexcept { return (at + 1) & mask(); }
 
-  /// op_ids count up per thread and carry the thread in the high bits: Fibonacci hashing spreads both.
+  /// op_ids count up per thread and carry the thread in the high bits: Fibonacci hashing spreads
+  /// both.
   std::size_t home(std::uint64_t op_id) const noexcept {
     return static_cast<std::size_t>((op_id * 0x9e3779b97f4a7c15U) >> 32U) & mask();
   }

@@ -18,7 +18,8 @@ struct ReceiptReason {
 const std::vector<ReceiptReason>& drop_reasons();
 const std::vector<ReceiptReason>& loss_reasons();
 
-/// Whether the numbers of one process, or of all, add up. A difference is what the left side has more.
+/// Whether the numbers of one process, or of all, add up. A difference is what the left side has
+/// more.
 struct ReceiptCheck {
   bool is_final = false;  ///< All processes left an exact last receipt.
   /// started - (recorded + filtered + sampled_out + dropped + open + settling)
@@ -41,7 +42,8 @@ ReceiptCheck check_receipt(const ProcessStats& process, bool discarded);
 /// The sum over all processes.
 ReceiptCheck check_receipts(const TraceModel& model);
 
-/// The sum of all receipts; `settling` of the periodic ones included. Nothing where a process left none.
+/// The sum of all receipts; `settling` of the periodic ones included. Nothing where a process left
+/// none.
 std::optional<torchtrace_receipt> sum_receipts(const TraceModel& model);
 
 /// The sum over the processes that left a receipt.

@@ -20,14 +20,14 @@ struct TrackedOp {
 };
 
 /// Computes the self time of each operator of one process in one pass over its events: its duration
-/// less what its children cover of it. Children are clipped to their parent, since an asynchronous or
-/// detached scope may outlive it, and what several of them cover at once counts once; so a self time
-/// is never negative.
+/// less what its children cover of it. Children are clipped to their parent, since an asynchronous
+/// or detached scope may outlive it, and what several of them cover at once counts once; so a self
+/// time is never negative.
 ///
 /// Operators arrive sorted by start (ends by end), and a parent before its children. So an operator
-/// is final once the stream has passed its end, and memory is bounded by the number of operators that
-/// start within the grace time, besides those that are open. The grace time is for late events: one
-/// that comes later than that still counts, but covers nothing of its parent.
+/// is final once the stream has passed its end, and memory is bounded by the number of operators
+/// that start within the grace time, besides those that are open. The grace time is for late
+/// events: one that comes later than that still counts, but covers nothing of its parent.
 class SelfTimeTracker {
  public:
   class Listener {

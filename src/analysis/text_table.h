@@ -13,8 +13,8 @@ struct TextStyle {
   bool color = false;
 };
 
-/// A table for people: the first column is text and gives way where the table would be too wide, the
-/// others are numbers, aligned to the right.
+/// A table for people: the first column is text and gives way where the table would be too wide,
+/// the others are numbers, aligned to the right.
 class TextTable {
  public:
   explicit TextTable(std::vector<std::string> header) : rows_{std::move(header)} {}
@@ -33,7 +33,8 @@ class TextTable {
   std::vector<std::size_t> left_aligned_ = {0};
 };
 
-/// `text` cut to `width` characters, with ".." in place of its middle; names differ most at their ends.
+/// `text` cut to `width` characters, with ".." in place of its middle; names differ most at their
+/// ends.
 std::string shorten(const std::string& text, std::size_t width);
 
 /// `text` in bold (or dim) where `style` has colours.

@@ -16,8 +16,8 @@ class CtfPlugin {
 
   const bt_component_class_source* source_class() const noexcept;
 
-  /// UUID of the trace in `folder`, empty where it has none. Folders with the same UUID are parts of
-  /// one trace (LTTng's rotation).
+  /// UUID of the trace in `folder`, empty where it has none. Folders with the same UUID are parts
+  /// of one trace (LTTng's rotation).
   /// Errors: throws TraceError where the metadata cannot be read.
   std::string trace_uuid(const std::string& folder) const;
 
@@ -28,8 +28,8 @@ class CtfPlugin {
 /// A libbabeltrace2 graph over one trace: its source.ctf.fs and a sink of ours with one input per
 /// stream, whose messages the caller takes one by one.
 ///
-/// There is no muxer: the caller merges the streams. So a stream that turns out to be broken ends by
-/// itself instead of taking all others along, and a single stream is not merged at all.
+/// There is no muxer: the caller merges the streams. So a stream that turns out to be broken ends
+/// by itself instead of taking all others along, and a single stream is not merged at all.
 ///
 /// Each trace has a graph of its own because a component that cannot be initialised (one bad trace)
 /// makes the whole graph unusable.
@@ -44,7 +44,8 @@ class TraceGraph {
 
   std::size_t stream_count() const noexcept { return streams_.size(); }
 
-  /// The current message of a stream, or nullptr at its end. Valid until the next call of `pop` for it.
+  /// The current message of a stream, or nullptr at its end. Valid until the next call of `pop` for
+  /// it.
   /// Errors: throws TraceError where the graph itself fails; what ends one stream early is
   /// `stream_error`.
   const bt_message* front(std::size_t stream) {

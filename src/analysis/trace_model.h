@@ -75,8 +75,8 @@ struct TraceModel {
 };
 
 /// Reads all traces in and below `directory`.
-/// Errors: throws TraceError where nothing of torchtrace's could be read; what could be read only in
-/// part is in `read.missing`.
+/// Errors: throws TraceError where nothing of torchtrace's could be read; what could be read only
+/// in part is in `read.missing`.
 TraceModel load_model(const std::string& directory);
 
 }  // namespace torchtrace::analysis

@@ -159,7 +159,8 @@ void DirectoryReader::merge() {
   while (!heads_.empty()) {
     Head head = heads_.top();
     heads_.pop();
-    // Streams take turns by the batch more often than by the event: stay with one while it is first.
+    // Streams take turns by the batch more often than by the event: stay with one while it is
+    // first.
     bool more = true;
     do {
       take_event(head, head.trace->graph->front(head.stream));

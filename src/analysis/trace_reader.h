@@ -31,8 +31,8 @@ struct ReadSummary {
 /// Reads all CTF traces in and below `directory`, and hands the events of provider `torchtrace` to
 /// `handler`, merged over all streams in the order in which they were emitted.
 ///
-/// A trace, a stream or a packet that cannot be read is left out and listed in `missing`; the rest is
-/// read. Memory does not depend on the length of the traces.
+/// A trace, a stream or a packet that cannot be read is left out and listed in `missing`; the rest
+/// is read. Memory does not depend on the length of the traces.
 ///
 /// Thread: one at a time. Errors: throws TraceError where no trace at all could be opened.
 ReadSummary read_traces(const std::string& directory, EventHandler& handler);

@@ -55,8 +55,8 @@ void copy_beginning(const fs::path& file, const fs::path& folder, std::uint64_t 
   fs::resize_file(copy, bytes);
 }
 
-/// Offset of the last occurrence of `signature` in the first `end` bytes of `file`, read backwards in
-/// pieces that overlap by a signature's length.
+/// Offset of the last occurrence of `signature` in the first `end` bytes of `file`, read backwards
+/// in pieces that overlap by a signature's length.
 std::uint64_t find_last(std::ifstream& file, const Signature& signature, std::uint64_t end) {
   constexpr std::uint64_t kPieceBytes = 1U << 20U;
   std::string piece;

@@ -9,10 +9,10 @@ namespace torchtrace::analysis {
 /// Opens the parts of one trace for a try; returns why that fails, or an empty string.
 using TryOpen = std::function<std::string(const std::vector<std::string>& folders)>;
 
-/// Stand-ins for the folders of a trace that cannot be opened as they are, without what keeps them from
-/// it: links to the stream files that can be read, and copies of those whose last packet was cut off
-/// (by a full disk, a crash, an unfinished copy) without that packet. The folders live in a temporary
-/// directory as long as this object.
+/// Stand-ins for the folders of a trace that cannot be opened as they are, without what keeps them
+/// from it: links to the stream files that can be read, and copies of those whose last packet was
+/// cut off (by a full disk, a crash, an unfinished copy) without that packet. The folders live in a
+/// temporary directory as long as this object.
 ///
 /// libbabeltrace2 refuses a whole trace for one bad packet in one of its files.
 class RepairedTrace {

@@ -5,8 +5,8 @@
 
 namespace torchtrace::analysis {
 
-/// A duration for people: four significant digits at most and a unit: "987 ns", "12.34 us", "1.500 s".
-/// Durations of 1000 s and more keep whole seconds: "86400 s".
+/// A duration for people: four significant digits at most and a unit: "987 ns", "12.34 us", "1.500
+/// s". Durations of 1000 s and more keep whole seconds: "86400 s".
 std::string format_duration(double ns);
 
 /// A count with separators: "1,234,567".
