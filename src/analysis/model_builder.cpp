@@ -10,7 +10,7 @@ namespace {
 
 /// How long ended operators wait for late events, as a multiple of what the flush thread holds
 /// back.
-constexpr std::uint64_t kGracePeriods = 4;
+constexpr std::uint64_t kGracePeriods = 2;
 
 /// The slot is taken from the op_id: the thread that started the operator, whoever ended it.
 template <typename Event>

@@ -64,10 +64,12 @@ class OpTable {
   std::size_t mask() const noexcept { return slots_.size() - 1; }
   std::size_t next(std::size_t at) const noexcept { return (at + 1) & mask(); }
 
-  /// op_ids count up per thread and carry the thread in the high bits: Fibonacci hashing spreads
-  /// both.
+  /// op_ids count up per thread: operators that start together lie in one or two cache lines, and
+  /// the lines are spread by Fibonacci hashing, so that the runs of two threads do not collide.
   std::size_t home(std::uint64_t op_id) const noexcept {
-    return static_cast<std::size_t>((op_id * 0x9e3779b97f4a7c15U) >> 32U) & mask();
+    constexpr std::uint64_t kRun = 8;
+    const std::uint64_t run = ((op_id / kRun) * 0x9e3779b97f4a7c15U) >> 32U;
+    return static_cast<std::size_t>(run * kRun + op_id % kRun) & mask();
   }
 
   void place(const Slot& slot) noexcept {

@@ -68,7 +68,7 @@ class SelfTimeTracker {
 
  private:
   static constexpr std::uint64_t kOpenEnd = UINT64_MAX;
-  static constexpr std::uint64_t kInitialGraceNs = 200'000'000;
+  static constexpr std::uint64_t kInitialGraceNs = 100'000'000;
   static constexpr std::size_t kMaxUnknown = 65536;
 
   enum class State : std::uint8_t {
