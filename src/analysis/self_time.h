@@ -41,7 +41,8 @@ class SelfTimeTracker {
   };
 
   /// `listener` must outlive the tracker.
-  explicit SelfTimeTracker(Listener& listener) : listener_(listener) {}
+  explicit SelfTimeTracker(Listener& listener, std::uint64_t grace_ns = kInitialGraceNs)
+      : listener_(listener), grace_ns_(grace_ns) {}
 
   /// How long operators are kept after the stream has passed their end. Only ever grows.
   void raise_grace_ns(std::uint64_t grace_ns);
@@ -51,7 +52,8 @@ class SelfTimeTracker {
   bool add(const TrackedOp& op);    ///< An operator that has ended.
   bool begin(const TrackedOp& op);  ///< One that is still open.
   /// The end of one that was open. Where it is not `recorded`, it counts as a part of the operator
-  /// around it, and so do its children.
+  /// around it, and its children as that one's. (Exact, unless an asynchronous sibling ran at the
+  /// same time: what both cover is then counted twice, and the self time around them too short.)
   bool end(const TrackedOp& op, bool recorded);
   /// @}
 
@@ -65,6 +67,9 @@ class SelfTimeTracker {
   /// before the trace began. What is around them has their children's time in its self time.
   /// Complete after `finish`.
   std::uint64_t missing_parents() const noexcept { return missing_parents_; }
+
+  /// Operators in memory.
+  std::size_t held() const noexcept { return table_.size(); }
 
  private:
   static constexpr std::uint64_t kOpenEnd = UINT64_MAX;
@@ -104,7 +109,7 @@ class SelfTimeTracker {
 
   Listener& listener_;
   std::uint64_t watermark_ns_ = 0;
-  std::uint64_t grace_ns_ = kInitialGraceNs;
+  std::uint64_t grace_ns_;
   std::uint64_t missing_parents_ = 0;
   std::vector<Entry> entries_;
   std::vector<std::uint32_t> free_;
