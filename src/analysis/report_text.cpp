@@ -20,9 +20,9 @@ void write_heading(std::ostream& out, const std::string& text, const TextStyle& 
   out << '\n' << bold(text, style) << '\n';
 }
 
-void write_more(std::ostream& out, std::size_t hidden, const char* what, const TextStyle& style) {
+void write_more(std::ostream& out, std::size_t hidden, const char* how, const TextStyle& style) {
   if (hidden != 0) {
-    out << dim("... and " + format_count(hidden) + what, style) << '\n';
+    out << dim("... and " + format_count(hidden) + " more; " + how, style) << '\n';
   }
 }
 
@@ -48,7 +48,7 @@ void write_operators(TraceModel& model, const TextReportOptions& options, std::o
   table.add_row({"all " + format_count(rows.size()) + " operators", format_count(calls),
                  format_duration(static_cast<double>(self_ns)), format_share(self_ns, self_ns)});
   table.print(out, options.style);
-  write_more(out, rows.size() - shown, " operators; --top 0 shows all", options.style);
+  write_more(out, rows.size() - shown, "--top 0 shows all", options.style);
 }
 
 const char* receipt_kind(const ProcessStats& process) {
@@ -79,7 +79,7 @@ void write_processes(const TraceModel& model, const TextStyle& style, std::ostre
                    receipt_kind(process)});
   }
   table.print(out, style);
-  write_more(out, model.processes.size() - shown, " processes; --json has all", style);
+  write_more(out, model.processes.size() - shown, "--json has all", style);
 }
 
 struct ThreadRow {
@@ -108,7 +108,7 @@ void write_threads(const TraceModel& model, const TextStyle& style, std::ostream
                    format_duration(static_cast<double>(thread.self_ns))});
   }
   table.print(out, style);
-  write_more(out, rows.size() - shown, " threads; --json has all", style);
+  write_more(out, rows.size() - shown, "--json has all", style);
 }
 
 /// Reasons whose count is not 0, or nothing: "ring_full 12, too_deep 3".

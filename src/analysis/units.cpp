@@ -24,8 +24,9 @@ struct Unit {
 std::string format_duration(double ns) {
   static constexpr Unit kUnits[] = {{"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
   // What would round up to 1000 of a unit belongs to the next one.
+  constexpr double kAfterNs = 999.5;
   constexpr double kNextUnit = 999.95;
-  if (ns < kNextUnit) {
+  if (ns < kAfterNs) {
     return format_number("%.0f %s", ns, "ns");
   }
   const Unit* unit = kUnits;

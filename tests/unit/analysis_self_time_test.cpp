@@ -1,5 +1,3 @@
-#include "analysis/self_time.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -7,6 +5,8 @@
 #include <random>
 #include <utility>
 #include <vector>
+
+#include "analysis/self_time.h"
 
 namespace torchtrace::analysis {
 namespace {
@@ -223,7 +223,8 @@ class RandomRun {
     return std::uniform_int_distribution<std::uint64_t>(low, high)(random_);
   }
 
-  /// Adds an operator at `start_ns` that ends by `limit_ns` (later if asynchronous), and its children.
+  /// Adds an operator at `start_ns` that ends by `limit_ns` (later if asynchronous), and its
+  /// children.
   std::uint64_t grow(std::uint64_t parent_id, std::size_t parent, std::uint64_t start_ns,
                      std::uint64_t limit_ns, int depth) {
     const std::size_t index = ops_.size();
