@@ -74,6 +74,7 @@ flush::FlushThread::Options flush_options() {
   options.info = gather_process_info(observer::torch().path, g_config->digest);
   options.sink.kind = output.sink;
   options.sink.provider_path = provider_path();
+  options.sink.lttng_home = lttng_home();
   options.sink.directory = output.directory;
   options.sink.trace_name = options.info.trace_name();
   options.sink.max_bytes = output.max_bytes;

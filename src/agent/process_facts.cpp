@@ -53,6 +53,12 @@ std::string provider_path() {
   return library.substr(0, library.rfind('/')) + "/torchtrace/libtorchtrace-lttng.so";
 }
 
+std::string lttng_home() {
+  const char* home = std::getenv("LTTNG_HOME");
+  if (home == nullptr) home = std::getenv("HOME");
+  return home == nullptr ? "" : home;
+}
+
 std::string absolute_path(const std::string& path) {
   if (!path.empty() && path[0] == '/') return path;
   char folder[PATH_MAX];

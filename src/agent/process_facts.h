@@ -13,6 +13,9 @@ flush::ProcessInfo gather_process_info(const char* torch_path, const std::string
 /// libtorchtrace-lttng.so: in the folder `torchtrace` beside this library.
 std::string provider_path();
 
+/// Where lttng-ust looks for the user's own session daemon: $LTTNG_HOME, else $HOME, else empty.
+std::string lttng_home();
+
 /// `path` as seen from the present working directory.
 std::string absolute_path(const std::string& path);
 

@@ -136,10 +136,13 @@ void FlushThread::period() {
   if (anchors_taken_ == 0) return sequencer_.hold();
   const bool is_new_sink = choice_.update(age_ns, sequencer_.pending(), false);
   if (choice_.sink() == nullptr) return sequencer_.hold();
-  if (is_new_sink || choice_.sink()->wants_state()) write_state();
+  if (choice_.sink()->wants_state() || is_new_sink) write_state();
   advance(now_ticks - clock_.ticks_of(options_.hold_ns));
+  // A new trace's first receipt comes at once: the program may be killed within the second.
+  if (is_new_sink) write_receipt(false);
+  if (is_new_sink) next_second_ns_ = now_ns + kSecond_ns;
   if (now_ns >= next_second_ns_) {
-    next_second_ns_ = now_ns + kSecond_ns;
+    next_second_ns_ += kSecond_ns;
     every_second();
   }
   choice_.sink()->end_of_period(now_ns);
@@ -174,6 +177,7 @@ void FlushThread::every_second() {
 void FlushThread::write_state() {
   Sink& sink = *choice_.sink();
   writer_.process(sink, watermark_ns_, anchor_, clock_);
+  collector_.take_new_threads();  // they are among the present ones
   for (const std::uint32_t slot : collector_.present_threads()) {
     writer_.thread(sink, watermark_ns_, slot);
   }

@@ -1,5 +1,8 @@
 #include "flush/sink_choice.h"
 
+#include <dirent.h>
+
+#include <cstring>
 #include <new>
 
 #include "core/log.h"
@@ -9,6 +12,30 @@
 #include "flush/output_directory.h"
 
 namespace torchtrace::flush {
+
+namespace {
+
+/// True if `folder` holds a socket for applications, whatever its ABI number.
+bool has_application_socket(const std::string& folder) noexcept {
+  DIR* entries = opendir(folder.c_str());
+  if (entries == nullptr) return false;
+  constexpr char kPrefix[] = "lttng-ust-sock-";
+  bool found = false;
+  while (const dirent* entry = readdir(entries)) {
+    if (std::strncmp(entry->d_name, kPrefix, sizeof(kPrefix) - 1) == 0) found = true;
+  }
+  closedir(entries);
+  return found;
+}
+
+}  // namespace
+
+/// Where lttng-ust looks for session daemons: the system's, and the user's own.
+/// Source: lttng-ust(3), ENVIRONMENT VARIABLES and FILES.
+bool SinkChoice::daemon_may_be_there() const noexcept {
+  return has_application_socket("/var/run/lttng") ||
+         (!options_.lttng_home.empty() && has_application_socket(options_.lttng_home + "/.lttng"));
+}
 
 void SinkChoice::load_provider() noexcept {
   if (options_.kind != config::SinkKind::kAuto && options_.kind != config::SinkKind::kLttng) return;
@@ -33,8 +60,8 @@ bool SinkChoice::update(std::uint64_t waited_ns, std::size_t held, bool must_dec
   if (sink_ != nullptr) return false;
   switch (options_.kind) {
     case config::SinkKind::kAuto:
-      if (provider() != nullptr && !must_decide && waited_ns < kDecideWithin_ns &&
-          held < kMaxHeldRecords) {
+      if (provider() != nullptr && daemon_may_be_there() && !must_decide &&
+          waited_ns < kDecideWithin_ns && held < kMaxHeldRecords) {
         return false;
       }
       use_ctf();

@@ -14,7 +14,7 @@ namespace torchtrace::flush {
 /// Decides where the trace goes, and moves it when an LTTng session comes later.
 ///
 /// `auto`: LTTng when a session has the events enabled within a second of the first operator, else the
-/// built-in CTF sink. Until that is decided there is no sink, and the flush thread holds everything back.
+/// built-in CTF sink; at once where no session daemon has a socket. Until that is decided there is no sink, and the flush thread holds everything back.
 /// `lttng`: LTTng only; operators that no session records are counted `lost_elsewhere`.
 /// `ctf`: no LTTng library is loaded. `none`: counts only.
 /// Thread: the flush thread.
@@ -23,6 +23,7 @@ class SinkChoice {
   struct Options {
     config::SinkKind kind = config::SinkKind::kAuto;
     std::string provider_path;  ///< libtorchtrace-lttng.so
+    std::string lttng_home;     ///< $LTTNG_HOME, or $HOME; empty if neither is set.
     std::string directory;      ///< Absolute; may not exist yet.
     std::string trace_name;
     std::uint64_t max_bytes = 0;
@@ -57,6 +58,7 @@ class SinkChoice {
 
  private:
   bool want_lttng() const noexcept;
+  bool daemon_may_be_there() const noexcept;
   void use(std::unique_ptr<Sink> sink) noexcept;
   void use_ctf() noexcept;
 
