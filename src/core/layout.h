@@ -86,7 +86,8 @@ struct alignas(64) OpenOp {
       scope_entry;                      ///< Frames: 1 + index of the user scope's entry, 0 = none.
   std::atomic<std::uint32_t> state;     ///< Entries: `ScopeState`.
   std::atomic<std::uint32_t> commands;  ///< GPU commands launched under it so far.
-  std::uint64_t reserved[2];
+  Counter parent;                       ///< `count` of the frame below at the start; 0 = none.
+  std::uint64_t reserved;
 };
 static_assert(sizeof(OpenOp) == 64);
 
@@ -157,6 +158,7 @@ struct ThreadBuffer {
 /// A consistent copy of an `OpenOp`.
 struct OpenOpCopy {
   std::uint64_t count;
+  std::uint64_t parent;
   std::uint64_t t0_ticks;
   std::uint32_t name_id;
   std::uint16_t depth;
@@ -180,6 +182,7 @@ inline bool read_open_op(const OpenOp& op, OpenOpCopy& copy) noexcept {
   const std::uint32_t version = op.version.load(std::memory_order_acquire);
   copy.t0_ticks = op.t0_ticks.load(std::memory_order_relaxed);
   const std::uint64_t packed = op.name_and_scope.load(std::memory_order_relaxed);
+  copy.parent = op.parent.load(std::memory_order_relaxed);
   copy.scope_entry = op.scope_entry.load(std::memory_order_relaxed);
   copy.state = op.state.load(std::memory_order_acquire);
   std::atomic_thread_fence(std::memory_order_acquire);

@@ -102,19 +102,20 @@ bool Mapping::create_file(const char* root) noexcept {
   }
   // The lock says "alive"; see leftovers.h.
   flock(fd, LOCK_EX | LOCK_NB);
+  file_device_ = info.st_dev;
+  file_inode_ = info.st_ino;
   void* memory = MAP_FAILED;
   if (ftruncate(fd, static_cast<off_t>(kBuffersOffset)) == 0 &&
       posix_fallocate(fd, 0, static_cast<off_t>(kNamesOffset + kNamesStep)) == 0) {
-    memory = mmap(nullptr, kBuffersOffset, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    memory = map_range(0, kBuffersOffset);
   }
   if (memory == MAP_FAILED) {
     close(fd);
     remove();
+    file_inode_ = 0;
     return fail("/dev/shm is full");
   }
   lock_fd_ = fd;
-  file_device_ = info.st_dev;
-  file_inode_ = info.st_ino;
   names_allocated_.store(kNamesStep, std::memory_order_relaxed);
   header_ = static_cast<ProcessHeader*>(memory);
   return true;
@@ -159,6 +160,17 @@ int Mapping::open_again() const noexcept {
   return -1;
 }
 
+/// Through an open file of its own: a mapping keeps the open file it was made from, and with it that file's
+/// lock, which a forked child has to be able to give up.
+void* Mapping::map_range(std::uint64_t offset, std::uint64_t bytes) noexcept {
+  const int fd = open_again();
+  if (fd < 0) return MAP_FAILED;
+  void* memory =
+      mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, static_cast<off_t>(offset));
+  close(fd);
+  return memory;
+}
+
 bool Mapping::allocate_range(std::uint64_t offset, std::uint64_t bytes) noexcept {
   const int fd = open_again();
   if (fd < 0) return false;
@@ -192,14 +204,8 @@ void* Mapping::map_buffer(std::uint32_t index) noexcept {
     void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     return memory == MAP_FAILED ? nullptr : memory;
   }
-  const int fd = open_again();
-  if (fd < 0) return nullptr;
-  void* memory = MAP_FAILED;
-  if (posix_fallocate(fd, static_cast<off_t>(offset), static_cast<off_t>(bytes)) == 0) {
-    memory =
-        mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, static_cast<off_t>(offset));
-  }
-  close(fd);
+  if (!allocate_range(offset, bytes)) return nullptr;
+  void* memory = map_range(offset, bytes);
   return memory == MAP_FAILED ? nullptr : memory;
 }
 

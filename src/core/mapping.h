@@ -65,6 +65,7 @@ class Mapping {
   bool create_file(const char* root) noexcept;
   bool create_anonymous() noexcept;
   bool allocate_range(std::uint64_t offset, std::uint64_t bytes) noexcept;
+  void* map_range(std::uint64_t offset, std::uint64_t bytes) noexcept;
   int open_again() const noexcept;
   void fill_header(const Options& options) noexcept;
   bool fail(const char* why) noexcept;

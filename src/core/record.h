@@ -65,7 +65,7 @@ struct alignas(64) Record {
   std::uint16_t depth;           ///< Operators around it on its thread, filtered ones too.
   std::uint8_t scope;            ///< `Scope`
   std::uint8_t flags;            ///< `RecordFlag`
-  std::uint64_t reserved;
+  std::uint64_t parent;  ///< op_id of the operator around it as its thread saw it; 0 = none.
 };
 static_assert(sizeof(Record) == 64 && alignof(Record) == 64);
 

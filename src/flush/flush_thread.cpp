@@ -137,7 +137,7 @@ void FlushThread::period() {
   const bool is_new_sink = choice_.update(age_ns, sequencer_.pending(), false);
   if (choice_.sink() == nullptr) return sequencer_.hold();
   if (choice_.sink()->wants_state() || is_new_sink) write_state();
-  advance(now_ticks - clock_.ticks_of(options_.hold_ns));
+  advance(now_ticks - clock_.ticks_of(options_.hold_ns), now_ticks);
   // A new trace's first receipt comes at once: the program may be killed within the second.
   if (is_new_sink) write_receipt(false);
   if (is_new_sink) next_second_ns_ = now_ns + kSecond_ns;
@@ -148,12 +148,12 @@ void FlushThread::period() {
   choice_.sink()->end_of_period(now_ns);
 }
 
-void FlushThread::advance(std::uint64_t watermark_ticks) {
+void FlushThread::advance(std::uint64_t watermark_ticks, std::uint64_t now_ticks) {
   Sink& sink = *choice_.sink();
   for (const std::uint32_t slot : collector_.take_new_threads()) {
     writer_.thread(sink, watermark_ns_, slot);
   }
-  sequencer_.advance(watermark_ticks, clock_, [&](const SequencedOp& op) {
+  sequencer_.advance(watermark_ticks, now_ticks, clock_, [&](const SequencedOp& op) {
     if (op.record.name_id == core::NameTable::kOverflowId && op.kind != OpKind::kEnd) {
       ++names_overflowed_;
     }
@@ -224,7 +224,7 @@ void FlushThread::last_periods() {
     collector_.collect(sequencer_);
     if (choice_.update(kSecond_ns, sequencer_.pending(), true)) write_state();
     if (choice_.sink() == nullptr) return;
-    advance(now_ticks);
+    advance(now_ticks, now_ticks);
     const Totals totals = collector_.totals();
     const Sink::Counts counts = choice_.counts();
     const std::uint64_t accounted = counts.written + counts.lost_disk_full +

@@ -49,7 +49,7 @@ class FlushThread {
   void prepare();
   void calibrate();
   void period();
-  void advance(std::uint64_t watermark_ticks);
+  void advance(std::uint64_t watermark_ticks, std::uint64_t now_ticks);
   void every_second();
   void write_state();
   void write_receipt(bool is_final);

@@ -17,11 +17,11 @@ void Sequencer::add_records(const Record* first, std::size_t count) {
   pending_.insert(pending_.end(), first, first + count);
 }
 
-void Sequencer::collect_due(std::uint64_t watermark_ticks) {
+void Sequencer::collect_due(std::uint64_t watermark_ticks, std::uint64_t now_ticks) {
   due_.clear();
   collect_records(watermark_ticks);
   collect_open(watermark_ticks);
-  collect_vanished(watermark_ticks);
+  collect_vanished(watermark_ticks, now_ticks);
   std::sort(due_.begin(), due_.end(), [](const Due& left, const Due& right) {
     return left.ticks != right.ticks ? left.ticks < right.ticks : left.op_id < right.op_id;
   });
@@ -37,9 +37,7 @@ void Sequencer::collect_records(std::uint64_t watermark_ticks) {
       open = find_announced(lane, record.op_id);
       if (open != nullptr) {
         open->seen = true;
-        for (Enclosing& enclosing : lane.stack) {
-          if (enclosing.op_id == record.op_id) enclosing.t1_ticks = record.t1_ticks;
-        }
+        note_end(lane, record.op_id, record.t1_ticks);
       }
     }
     if (open != nullptr && record.t1_ticks <= watermark_ticks) {
@@ -77,17 +75,21 @@ bool Sequencer::has_pending_record(std::uint64_t op_id) const noexcept {
                      [op_id](const Record& record) { return record.op_id == op_id; });
 }
 
-void Sequencer::collect_vanished(std::uint64_t watermark_ticks) {
+/// An announced operator that is neither on a stack nor in a ring has ended without a record. It is closed
+/// at the moment at which that was found, the latest at which it can have ended.
+void Sequencer::collect_vanished(std::uint64_t watermark_ticks, std::uint64_t now_ticks) {
   if (announced_count_ == 0) return;
   for (auto& [slot, lane] : lanes_) {
     for (Announced& open : lane.announced) {
-      if (!open.seen) {
-        const int outcome =
-            lane.is_gone ? TORCHTRACE_OUTCOME_ABANDONED : TORCHTRACE_OUTCOME_DROPPED;
-        due_.push_back({watermark_ticks, open.begin.record.op_id, OpKind::kEnd,
-                        static_cast<std::uint8_t>(outcome), kNoRecord});
+      if (!open.seen && open.vanished_ticks == 0) {
+        open.vanished_ticks = now_ticks;
+        note_end(lane, open.begin.record.op_id, now_ticks);
       }
       open.seen = false;
+      if (open.vanished_ticks == 0 || open.vanished_ticks > watermark_ticks) continue;
+      const int outcome = lane.is_gone ? TORCHTRACE_OUTCOME_ABANDONED : TORCHTRACE_OUTCOME_DROPPED;
+      due_.push_back({open.vanished_ticks, open.begin.record.op_id, OpKind::kEnd,
+                      static_cast<std::uint8_t>(outcome), kNoRecord});
     }
   }
 }
@@ -106,14 +108,26 @@ Sequencer::Announced* Sequencer::find_announced(Lane& lane, std::uint64_t op_id)
   return nullptr;
 }
 
-/// Operators arrive by their start, so what stands around the next one of a thread is what has been seen
-/// at a smaller depth and has not ended by then.
-std::uint64_t Sequencer::enclosing_parent(Lane& lane, std::uint32_t depth, std::uint64_t t0_ticks) {
-  while (!lane.stack.empty() &&
-         (lane.stack.back().depth >= depth || lane.stack.back().t1_ticks <= t0_ticks)) {
-    lane.stack.pop_back();
+void Sequencer::note_end(Lane& lane, std::uint64_t op_id, std::uint64_t t1_ticks) noexcept {
+  for (Enclosing& enclosing : lane.stack) {
+    if (enclosing.op_id == op_id) enclosing.t1_ticks = t1_ticks;
   }
-  return lane.stack.empty() ? 0 : lane.stack.back().op_id;
+}
+
+/// The thread's own word if that operator is in the trace; if it was dropped, the nearest one that is.
+/// Operators arrive by their start, so what stands around the next one of a thread is what has been seen at
+/// a smaller depth and has not ended by then.
+std::uint64_t Sequencer::enclosing_parent(Lane& lane, const Record& record) {
+  while (!lane.stack.empty() && lane.stack.back().depth >= record.depth) lane.stack.pop_back();
+  const auto rbegin = lane.stack.rbegin();
+  const auto rend = lane.stack.rend();
+  auto found = std::find_if(rbegin, rend,
+                            [&](const Enclosing& around) { return around.op_id == record.parent; });
+  if (found == rend && record.parent != 0) {
+    found = std::find_if(
+        rbegin, rend, [&](const Enclosing& around) { return around.t1_ticks > record.t0_ticks; });
+  }
+  return found == rend ? 0 : found->op_id;
 }
 
 const SequencedOp& Sequencer::resolve(const Due& due, const core::TickConverter& clock) {
@@ -134,6 +148,7 @@ const SequencedOp& Sequencer::resolve(const Due& due, const core::TickConverter&
     const core::OpenOpCopy& op = open_[due.index].op;
     record.t0_ticks = op.t0_ticks;
     record.op_id = due.op_id;
+    record.parent = op.parent == 0 ? 0 : OpId::make(OpId::slot(due.op_id), op.parent);
     record.sequence_nr = -1;
     record.name_id = op.name_id;
     record.depth = op.depth;
@@ -141,14 +156,14 @@ const SequencedOp& Sequencer::resolve(const Due& due, const core::TickConverter&
     record.flags = op.flags;
   }
   out_.start_ns = clock.to_ns(record.t0_ticks);
-  out_.parent = enclosing_parent(lane, record.depth, record.t0_ticks);
+  out_.parent = enclosing_parent(lane, record);
   lane.stack.push_back({due.op_id, t1_ticks, record.depth});
   if (due.ticks < watermark_ticks_) {
     record.flags |= core::kFlagLate;
     ++late_;
   }
   if (due.kind == OpKind::kBegin) {
-    lane.announced.push_back({out_, false});
+    lane.announced.push_back({out_, false, 0});
     ++announced_count_;
   }
   return out_;
@@ -163,9 +178,6 @@ void Sequencer::resolve_end(const Due& due, Lane& lane, const core::TickConverte
     out_.record = pending_[due.index];
   } else {
     out_.record.end_slot = OpId::slot(due.op_id);
-    for (Enclosing& enclosing : lane.stack) {
-      if (enclosing.op_id == due.op_id) enclosing.t1_ticks = due.ticks;
-    }
   }
   out_.end_ns = std::max(clock.to_ns(due.ticks), out_.start_ns);
   if (due.ticks < watermark_ticks_) out_.record.flags |= core::kFlagLate;

@@ -43,10 +43,12 @@ class Sequencer {
   /// Records in the order in which they were drained.
   void add_records(const core::Record* first, std::size_t count);
 
-  /// Moves the watermark, and calls `emit(const SequencedOp&)` for all that it passes.
+  /// Moves the watermark, and calls `emit(const SequencedOp&)` for all that it passes. `now_ticks` is when
+  /// the stacks were read.
   template <class Emit>
-  void advance(std::uint64_t watermark_ticks, const core::TickConverter& clock, Emit&& emit) {
-    collect_due(watermark_ticks);
+  void advance(std::uint64_t watermark_ticks, std::uint64_t now_ticks,
+               const core::TickConverter& clock, Emit&& emit) {
+    collect_due(watermark_ticks, now_ticks);
     for (const Due& due : due_) emit(resolve(due, clock));
     end_of_advance(watermark_ticks);
   }
@@ -89,6 +91,8 @@ class Sequencer {
   struct Announced {
     SequencedOp begin;
     bool seen = false;  ///< Still open, or its record waits for the watermark.
+    /// When it was first found to be neither: it ended before that. 0 = not yet.
+    std::uint64_t vanished_ticks = 0;
   };
   struct Lane {
     std::vector<Enclosing> stack;
@@ -108,16 +112,17 @@ class Sequencer {
   };
   static constexpr std::uint32_t kNoRecord = UINT32_MAX;
 
-  void collect_due(std::uint64_t watermark_ticks);
+  void collect_due(std::uint64_t watermark_ticks, std::uint64_t now_ticks);
   void collect_records(std::uint64_t watermark_ticks);
   void collect_open(std::uint64_t watermark_ticks);
-  void collect_vanished(std::uint64_t watermark_ticks);
+  void collect_vanished(std::uint64_t watermark_ticks, std::uint64_t now_ticks);
   void end_of_advance(std::uint64_t watermark_ticks);
   const SequencedOp& resolve(const Due& due, const core::TickConverter& clock);
   void resolve_end(const Due& due, Lane& lane, const core::TickConverter& clock);
   bool has_pending_record(std::uint64_t op_id) const noexcept;
   static Announced* find_announced(Lane& lane, std::uint64_t op_id) noexcept;
-  static std::uint64_t enclosing_parent(Lane& lane, std::uint32_t depth, std::uint64_t t0_ticks);
+  static void note_end(Lane& lane, std::uint64_t op_id, std::uint64_t t1_ticks) noexcept;
+  static std::uint64_t enclosing_parent(Lane& lane, const core::Record& record);
 
   std::unordered_map<std::uint32_t, Lane> lanes_;
   std::vector<core::Record> pending_;

@@ -49,8 +49,9 @@ std::unique_ptr<ObserverContext> on_start(const RecordFunction& event) noexcept 
     note_loss(*state, state->header->dropped_too_deep, count);
     return nullptr;
   }
-  write_open_op(state->frames[depth], count, address,
-                core::pack_name_and_scope(name_id, depth, scope, core::kFlagNone), 0);
+  write_open_op(state->frames[depth],
+                {count, address, core::pack_name_and_scope(name_id, depth, scope, core::kFlagNone),
+                 top_count(*state, depth), 0});
   set_depth(*state, depth + 1);
   return nullptr;
 }
@@ -59,27 +60,15 @@ std::unique_ptr<ObserverContext> on_start(const RecordFunction& event) noexcept 
 template <StringAbi abi>
 void write_record(Record& record, const ThreadState& state, const OpenOp& frame,
                   const RecordFunction& event, std::uint64_t t1_ticks) noexcept {
-  const std::uint64_t packed = frame.name_and_scope.load(std::memory_order_relaxed);
-  const auto scope = static_cast<std::uint8_t>(packed >> 8U);
-  record.t0_ticks = frame.t0_ticks.load(std::memory_order_relaxed);
-  record.t1_ticks = t1_ticks;
-  record.op_id = core::OpId::make(state.slot, frame.count.load(std::memory_order_relaxed));
-  record.sequence_nr = -1;
-  record.forward_thread = 0;
+  copy_frame(record, state, frame, t1_ticks);
   if (__builtin_expect(g_layout_verdict.load(std::memory_order_relaxed) <= LayoutVerdict::kVerified,
                        1)) {
     record.sequence_nr = read_at<std::int64_t>(&event, Offsets<abi>::kSequenceNumber);
     const std::uint32_t offset = g_forward_thread_offset.load(std::memory_order_relaxed);
-    if (scope == static_cast<std::uint8_t>(Scope::kBackwardFunction) && offset != 0) {
+    if (record.scope == static_cast<std::uint8_t>(Scope::kBackwardFunction) && offset != 0) {
       record.forward_thread = read_at<std::uint64_t>(&event, offset);
     }
   }
-  record.name_id = static_cast<std::uint32_t>(packed >> 32U);
-  record.end_slot = state.slot;
-  record.commands = frame.commands.load(std::memory_order_relaxed);
-  record.depth = static_cast<std::uint16_t>(packed >> 16U);
-  record.scope = scope;
-  record.flags = static_cast<std::uint8_t>(packed);
 }
 
 template <StringAbi abi>

@@ -49,21 +49,53 @@ std::uint32_t find_name(core::ThreadState& state, const RecordFunction& event) n
   return ThreadData::of(state).names.find(table, key, name);
 }
 
+/// What is known of an operator as it starts.
+struct StartedOp {
+  std::uint64_t count;
+  std::uint64_t address;
+  std::uint64_t name_and_scope;
+  std::uint64_t parent;       ///< `count` of the operator around it, 0 = none.
+  std::uint32_t scope_entry;  ///< Of a user scope's frame: 1 + index of its entry.
+};
+
+/// `count` of the operator on top of a stack of this depth.
+inline std::uint64_t top_count(const core::ThreadState& state, std::uint32_t depth) noexcept {
+  return depth == 0 ? 0 : state.frames[depth - 1].count.load(std::memory_order_relaxed);
+}
+
 /// Writes the frame or scope entry of an operator that starts, by `core::read_open_op`'s protocol.
 /// Reads the clock last, so that our own work is not in the operator's time. Returns what it read.
-inline std::uint64_t write_open_op(core::OpenOp& op, std::uint64_t count, std::uint64_t address,
-                                   std::uint64_t name_and_scope,
-                                   std::uint32_t scope_entry) noexcept {
-  op.count.store(count, std::memory_order_relaxed);
+inline std::uint64_t write_open_op(core::OpenOp& op, const StartedOp& started) noexcept {
+  op.count.store(started.count, std::memory_order_relaxed);
   std::atomic_thread_fence(std::memory_order_release);
-  op.address.store(address, std::memory_order_relaxed);
-  op.name_and_scope.store(name_and_scope, std::memory_order_relaxed);
-  op.scope_entry.store(scope_entry, std::memory_order_relaxed);
+  op.address.store(started.address, std::memory_order_relaxed);
+  op.name_and_scope.store(started.name_and_scope, std::memory_order_relaxed);
+  op.parent.store(started.parent, std::memory_order_relaxed);
+  op.scope_entry.store(started.scope_entry, std::memory_order_relaxed);
   op.commands.store(0, std::memory_order_relaxed);
   const std::uint64_t t0_ticks = core::read_ticks();
   op.t0_ticks.store(t0_ticks, std::memory_order_relaxed);
-  op.version.store(static_cast<std::uint32_t>(count), std::memory_order_release);
+  op.version.store(static_cast<std::uint32_t>(started.count), std::memory_order_release);
   return t0_ticks;
+}
+
+/// What the ring gets of a frame that ends on its own thread; the rest is the caller's.
+inline void copy_frame(core::Record& record, const core::ThreadState& state,
+                       const core::OpenOp& frame, std::uint64_t t1_ticks) noexcept {
+  const std::uint64_t packed = frame.name_and_scope.load(std::memory_order_relaxed);
+  const std::uint64_t parent = frame.parent.load(std::memory_order_relaxed);
+  record.t0_ticks = frame.t0_ticks.load(std::memory_order_relaxed);
+  record.t1_ticks = t1_ticks;
+  record.op_id = core::OpId::make(state.slot, frame.count.load(std::memory_order_relaxed));
+  record.sequence_nr = -1;
+  record.forward_thread = 0;
+  record.name_id = static_cast<std::uint32_t>(packed >> 32U);
+  record.end_slot = state.slot;
+  record.commands = frame.commands.load(std::memory_order_relaxed);
+  record.depth = static_cast<std::uint16_t>(packed >> 16U);
+  record.scope = static_cast<std::uint8_t>(packed >> 8U);
+  record.flags = static_cast<std::uint8_t>(packed);
+  record.parent = parent == 0 ? 0 : core::OpId::make(state.slot, parent);
 }
 
 /// Sets the number of frames in use.

@@ -34,16 +34,7 @@ void abandon(ThreadState& state, const OpenOp& frame, std::uint64_t now_ticks) n
   note_loss(state, state.header->abandoned, count);
   core::Record* record = next_slot(state);
   if (record == nullptr) return;
-  const std::uint64_t packed = frame.name_and_scope.load(std::memory_order_relaxed);
-  *record = {};
-  record->t0_ticks = frame.t0_ticks.load(std::memory_order_relaxed);
-  record->t1_ticks = now_ticks;
-  record->op_id = core::OpId::make(state.slot, count);
-  record->sequence_nr = -1;
-  record->name_id = static_cast<std::uint32_t>(packed >> 32U);
-  record->end_slot = state.slot;
-  record->depth = static_cast<std::uint16_t>(packed >> 16U);
-  record->scope = static_cast<std::uint8_t>(packed >> 8U);
+  copy_frame(*record, state, frame, now_ticks);
   record->flags = core::kFlagAbandoned;
   state.ring.publish(state.header->tail);
   core::bump(state.header->abandoned_pushed);

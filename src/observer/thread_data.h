@@ -23,6 +23,7 @@ struct ScopeContext final : ObserverContext {
   core::ThreadState* owner = nullptr;
   std::uint64_t count = 0;
   std::uint64_t t0_ticks = 0;
+  std::uint64_t parent = 0;  ///< op_id
   std::uint32_t slot = 0;
   std::uint32_t name_id = 0;
   std::uint32_t entry = 0;  ///< Index into the owner's table of scopes.

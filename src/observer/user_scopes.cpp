@@ -52,6 +52,7 @@ void push_record(ThreadState& state, const ScopeContext& context, std::uint64_t 
   record->depth = context.depth;
   record->scope = static_cast<std::uint8_t>(core::Scope::kUserScope);
   record->flags = static_cast<std::uint8_t>(entry.name_and_scope.load(std::memory_order_relaxed));
+  record->parent = context.parent;
   if (state.slot != context.slot) record->flags |= core::kFlagAsync;
   state.ring.publish(state.header->tail);
 }
@@ -103,8 +104,10 @@ std::unique_ptr<ObserverContext> start_user_scope(ThreadState& state, std::uint6
   context->name_id = name_id;
   context->entry = entry;
   context->depth = static_cast<std::uint16_t>(depth);
-  write_open_op(state.frames[depth], count, address, packed, entry + 1);
-  context->t0_ticks = write_open_op(state.scopes[entry], count, address, packed, 0);
+  const std::uint64_t parent = top_count(state, depth);
+  context->parent = parent == 0 ? 0 : core::OpId::make(state.slot, parent);
+  write_open_op(state.frames[depth], {count, address, packed, parent, entry + 1});
+  context->t0_ticks = write_open_op(state.scopes[entry], {count, address, packed, parent, 0});
   state.scopes[entry].state.store(core::kScopeOpen, std::memory_order_release);
   if (state.header->scopes_used.load(std::memory_order_relaxed) <= entry) {
     state.header->scopes_used.store(entry + 1, std::memory_order_release);
