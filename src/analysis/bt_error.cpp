@@ -29,7 +29,8 @@ bool is_plumbing(const std::string& message) {
                                             "Query executor query method failed",
                                             "Component class's \"query\" method failed",
                                             "Failed to create component",
-                                            "Cannot create CTF FS component"};
+                                            "Cannot create trace for",
+                                            "Cannot add stream file"};
   for (const char* beginning : kBeginnings) {
     if (message.rfind(beginning, 0) == 0) {
       return true;

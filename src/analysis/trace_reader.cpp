@@ -49,10 +49,14 @@ std::int64_t emission_time(const bt_message* message, std::int64_t previous) {
   if (bt_stream_class_borrow_default_clock_class_const(stream_class) == nullptr) {
     return previous;
   }
-  std::int64_t ns = previous;
-  bt_clock_snapshot_get_ns_from_origin(
+  std::int64_t ns = 0;
+  const auto status = bt_clock_snapshot_get_ns_from_origin(
       bt_message_event_borrow_default_clock_snapshot_const(message), &ns);
-  return ns;
+  if (status == BT_CLOCK_SNAPSHOT_GET_NS_FROM_ORIGIN_STATUS_OK) {
+    return ns;
+  }
+  bt_current_thread_clear_error();  // A time that no clock shows: damaged.
+  return previous;
 }
 
 class DirectoryReader {
@@ -112,8 +116,8 @@ std::vector<std::vector<std::string>> DirectoryReader::group_by_uuid(
         group->second = groups.size() - 1;
       }
       groups[group->second].push_back(folder);
-    } catch (const TraceError& error) {
-      missing_.push_back("cannot read the trace '" + folder + "': " + error.what());
+    } catch (const TraceError&) {
+      groups.push_back({folder});  // Opening it will say more about why.
     }
   }
   return groups;

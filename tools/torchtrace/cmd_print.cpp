@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "abort_guard.h"
 #include "analysis/event_printer.h"
 #include "analysis/trace_error.h"
 #include "analysis/trace_reader.h"
@@ -30,6 +31,7 @@ void print_notes(const analysis::ReadSummary& summary) {
 
 void print_events(const std::string& directory) {
   std::ios_base::sync_with_stdio(false);  // Else each line is written by itself.
+  const AbortGuard guard(directory);
   analysis::EventPrinter printer(std::cout);
   const analysis::ReadSummary summary = analysis::read_traces(directory, printer);
   if (!std::cout.flush()) {

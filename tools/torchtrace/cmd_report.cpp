@@ -7,6 +7,7 @@
 #include <iostream>
 #include <memory>
 
+#include "abort_guard.h"
 #include "analysis/report_json.h"
 #include "analysis/report_text.h"
 #include "analysis/trace_model.h"
@@ -24,6 +25,7 @@ struct ReportArguments {
 };
 
 void write_report(const ReportArguments& arguments, std::ostream& out) {
+  const AbortGuard guard(arguments.directory);
   analysis::TraceModel model = analysis::load_model(arguments.directory);
   const analysis::SortKey sort =
       analysis::parse_sort_key(arguments.sort).value_or(analysis::SortKey::kSelf);
