@@ -9,10 +9,11 @@ namespace torchtrace::analysis {
 
 /// The trace an event was read from.
 struct TraceInfo {
-  std::string path;  ///< Folder that holds its `metadata`, relative as the user gave it.
-  std::string host;  ///< `hostname` of the trace's environment; empty where it has none.
-  std::uint32_t host_id =
-      0;  ///< The same number for all traces of one host: pids are unique in it.
+  std::string path;    ///< Folder that holds its `metadata`, relative as the user gave it.
+  std::string host;    ///< `hostname` of the trace's environment; empty where it has none.
+  std::string tracer;  ///< `tracer_name` of its environment: "lttng-ust", "torchtrace".
+  /// The same number for all traces of one host: pids are unique in it.
+  std::uint32_t host_id = 0;
 };
 
 /// Receives the events of provider `torchtrace`, in the order in which their sinks emitted them

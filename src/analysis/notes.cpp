@@ -25,15 +25,15 @@ std::string difference_text(std::int64_t difference) {
 
 void note_discards(const TraceModel& model, std::vector<std::string>& notes) {
   for (const TraceSummary& trace : model.read.traces) {
-    if (trace.discarded_events == 0 && trace.discarded_packets == 0 && !trace.discarded_unknown) {
+    if (!trace.discarded()) {
       continue;
     }
     const std::string how_many =
-        trace.discarded_unknown ? "events or packets, it does not say how many"
+        trace.discarded_unknown ? "events (it does not say how many)"
                                 : counted(trace.discarded_events, "event", "events") + " and " +
                                       counted(trace.discarded_packets, "packet", "packets");
-    notes.push_back("the tracer discarded " + how_many + ", of the trace '" + trace.info.path +
-                    "': its buffers were too small");
+    notes.push_back("the tracer had no room for " + how_many + " of the trace '" + trace.info.path +
+                    "'");
   }
 }
 
@@ -80,21 +80,31 @@ void note_drops(const TraceModel& model, std::vector<std::string>& notes) {
   }
 }
 
-void note_open(const ProcessStats& process, std::vector<std::string>& notes) {
-  if (process.open.empty()) {
-    return;
-  }
+/// "aten::mm (3), training": the names of operators, at most kMaxNames of them.
+std::string names_of(const std::vector<OpenOperator>& operators) {
+  constexpr std::size_t kMaxNames = 8;
   std::map<std::string, std::uint64_t> by_name;
-  for (const OpenOperator& op : process.open) {
+  for (const OpenOperator& op : operators) {
     ++by_name[op.name];
   }
   std::string names;
+  std::size_t shown = 0;
   for (const auto& [name, count] : by_name) {
-    names +=
-        (names.empty() ? "" : ", ") + name + (count == 1 ? "" : " (" + format_count(count) + ")");
+    if (shown++ == kMaxNames) {
+      return names + " and " + counted(by_name.size() - kMaxNames, "other", "others");
+    }
+    names += (names.empty() ? "" : ", ") + name;
+    names += count == 1 ? "" : " (" + format_count(count) + ")";
   }
-  notes.push_back(counted(process.open.size(), "operator of ", "operators of ") +
-                  of_process(process) + " had not ended, and count in no row: " + names);
+  return names;
+}
+
+void note_open(const ProcessStats& process, std::vector<std::string>& notes) {
+  if (!process.open.empty()) {
+    notes.push_back(
+        counted(process.open.size(), "operator of ", "operators of ") + of_process(process) +
+        " began and did not end in the trace; no row counts them: " + names_of(process.open));
+  }
 }
 
 void note_self_times(const ProcessStats& process, std::vector<std::string>& notes) {
@@ -117,7 +127,7 @@ std::vector<std::string> make_notes(const TraceModel& model) {
   note_discards(model, notes);
   note_drops(model, notes);
   for (const ProcessStats& process : model.processes) {
-    note_receipt(process, model.read.discarded(), notes);
+    note_receipt(process, model.read.lttng_discarded(), notes);
     note_open(process, notes);
     note_self_times(process, notes);
   }

@@ -90,7 +90,7 @@ ReceiptCheck check_receipts(const TraceModel& model) {
   ReceiptCheck total;
   total.is_final = true;
   for (const ProcessStats& process : model.processes) {
-    const ReceiptCheck check = check_receipt(process, model.read.discarded());
+    const ReceiptCheck check = check_receipt(process, model.read.lttng_discarded());
     total.is_final = total.is_final && check.is_final;
     total.started_difference += check.started_difference;
     total.recorded_difference += check.recorded_difference;

@@ -28,14 +28,14 @@ struct ReceiptCheck {
   std::int64_t recorded_difference = 0;
   /// What the agent had written when it made the receipt - what was read up to it.
   std::int64_t written_difference = 0;
-  /// The part of that difference which the tracer says it discarded; unknown where it discarded
+  /// The part of that difference which LTTng says it discarded; unknown where it discarded
   /// something and the process left no receipt to say how much of it were operators.
   std::optional<std::uint64_t> lost_lttng = 0;
 
   bool holds() const noexcept;
 };
 
-/// `discarded`: the tracer reported discarded events or packets, in any trace read.
+/// `discarded`: LTTng reported discarded events or packets, in any trace read.
 /// Without a receipt nothing can be checked: no difference, not final.
 ReceiptCheck check_receipt(const ProcessStats& process, bool discarded);
 

@@ -134,6 +134,7 @@ Json trace_json(const TraceSummary& trace) {
   };
   return {{"path", trace.info.path},
           {"host", trace.info.host.empty() ? Json(nullptr) : Json(trace.info.host)},
+          {"tracer", trace.info.tracer.empty() ? Json(nullptr) : Json(trace.info.tracer)},
           {"events", trace.events},
           {"torchtrace_events", trace.torchtrace_events},
           {"discarded_events", known(trace.discarded_events)},
@@ -147,7 +148,7 @@ void write_json_report(TraceModel& model, SortKey sort, std::ostream& out) {
   Json processes = Json::array();
   for (const ProcessStats& process : model.processes) {
     read += process.read;
-    processes.push_back(process_json(process, model.read.discarded()));
+    processes.push_back(process_json(process, model.read.lttng_discarded()));
   }
   Json json;
   json["schema"] = kSchema;

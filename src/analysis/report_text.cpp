@@ -142,7 +142,7 @@ std::string verdict(const TraceModel& model) {
   bool holds = true;
   bool final = true;
   for (const ProcessStats& process : model.processes) {
-    const ReceiptCheck check = check_receipt(process, model.read.discarded());
+    const ReceiptCheck check = check_receipt(process, model.read.lttng_discarded());
     holds = holds && check.holds();
     final = final && check.is_final;
   }

@@ -266,6 +266,7 @@ void DirectoryReader::identify(OpenTrace& trace, const bt_message* stream_beginn
       bt_message_stream_beginning_borrow_stream_const(stream_beginning));
   TraceInfo& info = trace.summary.info;
   info.host = environment_string(bt_trace, "hostname");
+  info.tracer = environment_string(bt_trace, "tracer_name");
   info.host_id = host_ids_.emplace(info.host, host_ids_.size()).first->second;
 }
 
@@ -279,9 +280,9 @@ std::uint64_t ReadSummary::torchtrace_events() const {
   return sum;
 }
 
-bool ReadSummary::discarded() const {
+bool ReadSummary::lttng_discarded() const {
   return std::any_of(traces.begin(), traces.end(), [](const TraceSummary& trace) {
-    return trace.discarded_events != 0 || trace.discarded_packets != 0 || trace.discarded_unknown;
+    return trace.discarded() && trace.info.tracer.rfind("lttng", 0) == 0;
   });
 }
 

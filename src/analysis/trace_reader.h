@@ -16,6 +16,10 @@ struct TraceSummary {
   std::uint64_t discarded_events = 0;  ///< That its tracer says it had no room for.
   std::uint64_t discarded_packets = 0;
   bool discarded_unknown = false;  ///< Some were discarded, and the trace does not say how many.
+
+  bool discarded() const {
+    return discarded_events != 0 || discarded_packets != 0 || discarded_unknown;
+  }
 };
 
 struct ReadSummary {
@@ -24,8 +28,9 @@ struct ReadSummary {
   std::vector<std::string> missing;
 
   std::uint64_t torchtrace_events() const;
-  /// Whether the tracer discarded anything, in any trace.
-  bool discarded() const;
+  /// Whether LTTng discarded anything, in any trace. (What the built-in sink discards is in the
+  /// receipt.)
+  bool lttng_discarded() const;
 };
 
 /// Reads all CTF traces in and below `directory`, and hands the events of provider `torchtrace` to

@@ -21,10 +21,11 @@ void print_notes(const analysis::ReadSummary& summary) {
     std::fprintf(stderr, "torchtrace print: note: %s\n", sentence.c_str());
   }
   for (const analysis::TraceSummary& trace : summary.traces) {
-    if (trace.discarded_events != 0 || trace.discarded_packets != 0 || trace.discarded_unknown) {
-      std::fprintf(stderr,
-                   "torchtrace print: note: the tracer discarded events of the trace '%s'\n",
-                   trace.info.path.c_str());
+    if (trace.discarded()) {
+      std::fprintf(
+          stderr,
+          "torchtrace print: note: the tracer had no room for some events of the trace '%s'\n",
+          trace.info.path.c_str());
     }
   }
 }
