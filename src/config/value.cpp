@@ -128,7 +128,7 @@ std::string parse_choice_list(const Option& option, const RawValue& raw, Value& 
   if (raw.items.empty()) return "an empty list, expected at least one of " + choice_names(option);
   out.number = 0;
   for (const RawValue& item : raw.items) {
-    const std::string wrong = parse_item(option, item, out.number);
+    std::string wrong = parse_item(option, item, out.number);
     if (!wrong.empty()) return wrong;
   }
   return {};

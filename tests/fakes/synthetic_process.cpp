@@ -101,10 +101,10 @@ class Process {
   std::uint32_t tid(std::uint32_t slot) const { return options_.pid + slot - kMainSlot; }
 
   void emit_op(const SyntheticOperator& op, std::uint8_t flags) {
-    const std::uint32_t tid_ = tid(op.slot);
-    sink_.op({op.begin_ns, op.end_ns - op.begin_ns, options_.pid, tid_, tid_, op.op_id, op.parent,
-              op.sequence_nr, op.forward_thread, 0, op.depth, static_cast<std::uint8_t>(op.scope),
-              flags, op.name});
+    const std::uint32_t op_tid = tid(op.slot);
+    sink_.op({op.begin_ns, op.end_ns - op.begin_ns, options_.pid, op_tid, op_tid, op.op_id,
+              op.parent, op.sequence_nr, op.forward_thread, 0, op.depth,
+              static_cast<std::uint8_t>(op.scope), flags, op.name});
   }
 
   void emit_begin(const SyntheticOperator& op) {
@@ -113,9 +113,9 @@ class Process {
   }
 
   void emit_end(const SyntheticOperator& op) {
-    const std::uint32_t tid_ = tid(op.slot);
-    sink_.op_end({op.end_ns, op.end_ns - op.begin_ns, options_.pid, tid_, tid_, op.op_id, op.parent,
-                  op.sequence_nr, op.forward_thread, 0, op.depth,
+    const std::uint32_t op_tid = tid(op.slot);
+    sink_.op_end({op.end_ns, op.end_ns - op.begin_ns, options_.pid, op_tid, op_tid, op.op_id,
+                  op.parent, op.sequence_nr, op.forward_thread, 0, op.depth,
                   static_cast<std::uint8_t>(op.scope), core::kFlagNone, TORCHTRACE_OUTCOME_ENDED,
                   op.name});
   }

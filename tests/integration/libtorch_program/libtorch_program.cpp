@@ -86,9 +86,9 @@ int raise_and_catch(int count) {
 [[noreturn]] void exit_inside_operator(int count) {
   std::printf("loop %g\n", loop(count));
   RECORD_USER_SCOPE("never left");
-  static const auto leave_operator =
+  static const auto kLeave =
       c10::Dispatcher::singleton().findSchemaOrThrow("torchtrace_test::leave", "");
-  leave_operator.typed<at::Tensor(const at::Tensor&)>().call(at::ones({1}));
+  kLeave.typed<at::Tensor(const at::Tensor&)>().call(at::ones({1}));
   std::abort();
 }
 
@@ -126,5 +126,5 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "usage: libtorch_program KIND COUNT\n");
     return 2;
   }
-  return work(argv[1], std::atoi(argv[2]));
+  return work(argv[1], static_cast<int>(std::strtol(argv[2], nullptr, 10)));
 }
