@@ -4,10 +4,10 @@
 
 /// The one place that knows observer, flush and configuration: load, start, fork, exit.
 ///
-///   constructor / dlopen hook -> look_for_torch   libtorch is there: read the configuration, register
-///   first operator            -> activate         mapping, flush thread
-///   fork                      -> fork_handlers    the child starts afresh at its own first operator
-///   exit, _exit               -> finish           bounded final drain
+///   constructor / dlopen hook -> look_for_torch   libtorch is there: read the configuration,
+///   register first operator            -> activate         mapping, flush thread
+///   fork                      -> fork_handlers    the child starts afresh at its own first
+///   operator exit, _exit               -> finish           bounded final drain
 ///
 /// State is leaked on purpose: callbacks and other threads may still come.
 namespace torchtrace::flush {
@@ -26,8 +26,8 @@ bool has_settled() noexcept;
 /// libraries' constructors may not have run). Thread: any; one at a time does the work.
 void look_for_torch() noexcept;
 
-/// Same, on a thread of its own that waits for the loader to be done: for the case in which it is unknown
-/// whether a dlopen is under way.
+/// Same, on a thread of its own that waits for the loader to be done: for the case in which it is
+/// unknown whether a dlopen is under way.
 void look_for_torch_later() noexcept;
 
 /// Final drain, at most `kExitDeadline_ns`; nothing if this process has recorded nothing.
@@ -36,7 +36,8 @@ void finish() noexcept;
 /// Looks no more: another agent is there already, or the program is setuid.
 void stay_off() noexcept;
 
-/// fork handlers' share of the state: in the child, the parent's process and flush thread are forgotten.
+/// fork handlers' share of the state: in the child, the parent's process and flush thread are
+/// forgotten.
 void forget_parent() noexcept;
 
 /// The flush thread of this process; nullptr if there is none.

@@ -15,7 +15,8 @@ namespace torchtrace::agent {
 
 namespace {
 
-/// How long a fork waits for the flush thread to leave the loader, whose lock the child would inherit.
+/// How long a fork waits for the flush thread to leave the loader, whose lock the child would
+/// inherit.
 constexpr time_t kLoaderPatience_s = 1;
 
 /// One fork at a time reaches the handlers: glibc holds its lock of handlers while it runs them.

@@ -10,8 +10,8 @@
 #include "core/log.h"
 #include "observer/torch_library.h"
 
-/// What the loader sees of us: a constructor, and the functions of libc that stand in front of its own.
-/// In a process that never loads PyTorch, this file is all that runs.
+/// What the loader sees of us: a constructor, and the functions of libc that stand in front of its
+/// own. In a process that never loads PyTorch, this file is all that runs.
 
 #define TORCHTRACE_EXPORT extern "C" __attribute__((visibility("default")))
 
@@ -31,9 +31,10 @@ Dlopen real_dlopen() noexcept {
   return g_dlopen;
 }
 
-/// Acts only after the outermost call has returned, and only where libtorch came with that call: a library's
-/// constructor may call dlopen itself while those of the libraries below it, libtorch perhaps, have not run
-/// yet, and opening one of them then runs them out of order, which has crashed `import torch`.
+/// Acts only after the outermost call has returned, and only where libtorch came with that call: a
+/// library's constructor may call dlopen itself while those of the libraries below it, libtorch
+/// perhaps, have not run yet, and opening one of them then runs them out of order, which has
+/// crashed `import torch`.
 __attribute__((noinline)) void* dlopen_and_look(const char* file, int mode) {
   const bool was_loaded = torchtrace::observer::torch_is_loaded();
   ++t_dlopen_depth;
@@ -51,8 +52,9 @@ __attribute__((noinline)) void* dlopen_and_look(const char* file, int mode) {
 
 }  // namespace
 
-/// Names without a slash are searched along the caller's RUNPATH, and "$ORIGIN" is the caller's folder: those
-/// are passed on by a tail call, which leaves the return address, and with it the caller, as it was.
+/// Names without a slash are searched along the caller's RUNPATH, and "$ORIGIN" is the caller's
+/// folder: those are passed on by a tail call, which leaves the return address, and with it the
+/// caller, as it was.
 /// Source: dlopen(3); glibc elf/dl-open.c takes the caller from the return address.
 TORCHTRACE_EXPORT void* dlopen(const char* file, int mode) {
   if (file == nullptr || file[0] == '$' || std::strchr(file, '/') == nullptr ||
@@ -90,8 +92,8 @@ bool is_second_agent() noexcept {
 __attribute__((constructor)) void on_load() {
   // A setuid program must not be made to write files by its caller's environment.
   if (getauxval(AT_SECURE) != 0 || is_second_agent()) return torchtrace::agent::stay_off();
-  // Only here, while no other thread can be reading the environment. A stopped lttng-sessiond would hold
-  // the loader's lock for 3 s. Source: lttng-ust(3), LTTNG_UST_REGISTER_TIMEOUT.
+  // Only here, while no other thread can be reading the environment. A stopped lttng-sessiond would
+  // hold the loader's lock for 3 s. Source: lttng-ust(3), LTTNG_UST_REGISTER_TIMEOUT.
   setenv("LTTNG_UST_REGISTER_TIMEOUT", "0", 0);
   real_dlopen();
   torchtrace::agent::look_for_torch();

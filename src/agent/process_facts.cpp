@@ -15,7 +15,8 @@ namespace torchtrace::agent {
 
 namespace {
 
-/// -1 where the variable is unset or not a number. Source: torchrun's environment, torch.distributed.
+/// -1 where the variable is unset or not a number. Source: torchrun's environment,
+/// torch.distributed.
 std::int64_t rank_variable(const char* name) {
   const char* text = std::getenv(name);
   if (text == nullptr || *text == '\0') return -1;

@@ -82,7 +82,7 @@ AnyEvent make_defaults(const EventSpec& spec) {
     const FieldSpec& field = spec.fields[i];
     std::byte* member = event.bytes + field.offset;
     if (is_string(field.kind)) {
-      std::memcpy(member, &kUnknown, sizeof kUnknown);
+      std::memcpy(member, &kUnknown, field.size);
     } else if (field.kind[0] == 'i' && std::strcmp(field.name, "settling") != 0) {
       std::memset(member, 0xff, field.size);
     }

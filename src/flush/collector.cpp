@@ -70,8 +70,8 @@ bool Collector::meet(std::uint32_t index, ThreadState& state) {
                          length == 0 ? "unknown" : std::string(header.name, length)};
   new_threads_.push_back(seat.slot);
   if (is_new_buffer) {
-    // Takes the page faults of the first lap off the op thread. Changes no byte; a kernel that does not
-    // know it leaves the faults where they were.
+    // Takes the page faults of the first lap off the op thread. Changes no byte; a kernel that does
+    // not know it leaves the faults where they were.
     madvise(state.slots, process_.mapping.ring_slots() * sizeof(core::Record), MADV_POPULATE_WRITE);
   }
   return true;

@@ -50,7 +50,8 @@ class Collector {
  public:
   explicit Collector(core::Process& process) : process_(process) {}
 
-  /// One period: all stacks, then all rings, into `sequencer`; threads that have ended are taken back.
+  /// One period: all stacks, then all rings, into `sequencer`; threads that have ended are taken
+  /// back.
   void collect(Sequencer& sequencer);
 
   /// True if a ring was more than half full: drain again soon.

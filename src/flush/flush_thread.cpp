@@ -214,8 +214,8 @@ void FlushThread::write_receipt(bool is_final) {
   choice_.sink()->receipt(receipt);
 }
 
-/// The program is leaving: nothing more is held back. Threads that still run may be between two stores,
-/// so this goes on for some milliseconds until the sums agree.
+/// The program is leaving: nothing more is held back. Threads that still run may be between two
+/// stores, so this goes on for some milliseconds until the sums agree.
 void FlushThread::last_periods() {
   if (anchors_taken_ == 0) sleep_ns(kShortestCalibration_ns);
   if (anchors_taken_ < std::size(kFirstAnchors_ns)) calibrate();

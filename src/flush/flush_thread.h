@@ -14,11 +14,11 @@
 
 namespace torchtrace::flush {
 
-/// The background thread: every `period_ns` it drains the rings, orders what it found, and hands what the
-/// watermark has passed to the sink.
+/// The background thread: every `period_ns` it drains the rings, orders what it found, and hands
+/// what the watermark has passed to the sink.
 ///
-/// Named `torchtrace-sink`, all signals blocked, sleeps on a futex and never spins. Owner: leaked on
-/// purpose; a forked child has none until its first operator.
+/// Named `torchtrace-sink`, all signals blocked, sleeps on a futex and never spins. Owner: leaked
+/// on purpose; a forked child has none until its first operator.
 class FlushThread {
  public:
   struct Options {
@@ -33,8 +33,9 @@ class FlushThread {
   /// Starts the thread. False if the system has none to give: nothing will be written.
   bool start() noexcept;
 
-  /// Lets the thread drain what is left, write the final receipt and close the trace; waits for that at
-  /// most `deadline_ns`. Callable from any thread, exit handlers included. False at the deadline.
+  /// Lets the thread drain what is left, write the final receipt and close the trace; waits for
+  /// that at most `deadline_ns`. Callable from any thread, exit handlers included. False at the
+  /// deadline.
   bool finish(std::uint64_t deadline_ns) noexcept;
 
   /// The LTTng provider's fork functions, if it is loaded. See agent/fork_handlers.

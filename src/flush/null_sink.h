@@ -4,7 +4,8 @@
 
 namespace torchtrace::flush {
 
-/// Writes nothing and counts what it is handed: `output.sink = "none"`, or no trace could be written.
+/// Writes nothing and counts what it is handed: `output.sink = "none"`, or no trace could be
+/// written.
 class NullSink final : public Sink {
  public:
   void process(const torchtrace_process& /*event*/) noexcept override {}

@@ -5,8 +5,8 @@
 
 namespace torchtrace::flush {
 
-/// What the `process` event says, as far as it does not change. Filled by the agent, which knows the
-/// observer and the configuration.
+/// What the `process` event says, as far as it does not change. Filled by the agent, which knows
+/// the observer and the configuration.
 struct ProcessInfo {
   std::uint32_t pid = 0;
   std::uint64_t start_time = 0;

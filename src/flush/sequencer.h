@@ -24,20 +24,21 @@ struct SequencedOp {
 
 /// Puts what the rings and shadow stacks hold into the order of the trace.
 ///
-/// Rings give operators by their end, threads are drained one after the other, and an operator may stay
-/// open for hours; a trace wants them by their start, in bounded memory. So everything is held back until
-/// the watermark has passed its time: `op` if it has ended by then, else `op_begin` now and `op_end` in
-/// its own time. The watermark never waits for an open operator.
+/// Rings give operators by their end, threads are drained one after the other, and an operator may
+/// stay open for hours; a trace wants them by their start, in bounded memory. So everything is held
+/// back until the watermark has passed its time: `op` if it has ended by then, else `op_begin` now
+/// and `op_end` in its own time. The watermark never waits for an open operator.
 ///
-/// Guarantees: output of one `advance` is sorted by time, and no earlier than the last watermark unless
-/// flagged `kFlagLate`; each `op_begin` gets exactly one `op_end` unless the process ends first; a parent
-/// comes before its children.
-/// Relies on: stacks are read (`add_open`) before rings are drained (`add_record`); a record is pushed
-/// before its frame is popped. So an operator that is in neither has been dropped.
+/// Guarantees: output of one `advance` is sorted by time, and no earlier than the last watermark
+/// unless flagged `kFlagLate`; each `op_begin` gets exactly one `op_end` unless the process ends
+/// first; a parent comes before its children.
+/// Relies on: stacks are read (`add_open`) before rings are drained (`add_record`); a record is
+/// pushed before its frame is popped. So an operator that is in neither has been dropped.
 /// Thread: one. Memory: records within the hold, plus what is open.
 class Sequencer {
  public:
-  /// An operator of thread `slot` that was open when its stack was read. All of them, on each period.
+  /// An operator of thread `slot` that was open when its stack was read. All of them, on each
+  /// period.
   void add_open(std::uint32_t slot, const core::OpenOpCopy& op);
 
   /// Records in the order in which they were drained.
@@ -53,10 +54,12 @@ class Sequencer {
     end_of_advance(watermark_ticks);
   }
 
-  /// Instead of `advance`, while there is nowhere to write to: keeps the records, forgets the stacks.
+  /// Instead of `advance`, while there is nowhere to write to: keeps the records, forgets the
+  /// stacks.
   void hold() { open_.clear(); }
 
-  /// Calls `emit` with a repeated op_begin (`kFlagRepeated`) for all that is open: a new file begins.
+  /// Calls `emit` with a repeated op_begin (`kFlagRepeated`) for all that is open: a new file
+  /// begins.
   template <class Emit>
   void repeat_open(Emit&& emit) const {
     for (const auto& [slot, lane] : lanes_) {
@@ -75,8 +78,8 @@ class Sequencer {
   /// Operators announced and not closed.
   std::size_t announced() const noexcept { return announced_count_; }
 
-  /// The thread of `slot` has ended and all of it has been drained: what it left open is abandoned with
-  /// the next `advance`.
+  /// The thread of `slot` has ended and all of it has been drained: what it left open is abandoned
+  /// with the next `advance`.
   void retire(std::uint32_t slot);
 
  private:

@@ -8,7 +8,8 @@
 
 namespace torchtrace::flush {
 
-/// Turns what the collector and the sequencer know into events for a sink. Thread: the flush thread.
+/// Turns what the collector and the sequencer know into events for a sink. Thread: the flush
+/// thread.
 class TraceWriter {
  public:
   struct Timing {

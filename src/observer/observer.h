@@ -11,8 +11,8 @@ namespace torchtrace::observer {
 /// callback lock. Precondition: `core::g_activate` set.
 void start(const TorchLibrary& torch, const std::array<bool, core::kScopeCount>& scopes) noexcept;
 
-/// From now on no operator that starts is recorded; those that are open still get their end. For the end
-/// of the process: takes no lock, and leaves the callbacks where they are.
+/// From now on no operator that starts is recorded; those that are open still get their end. For
+/// the end of the process: takes no lock, and leaves the callbacks where they are.
 void quiesce() noexcept;
 
 /// The library that `start` was given; path empty before that.

@@ -1,7 +1,7 @@
-// write_extremes OUTDIR: writes every event several times with the built-in CTF sink, with values from
-// the ends of each type's range and strings that are hard on writers and readers.
-// Prints one JSON object per event, in order; a string is given as the hexadecimal digits of its bytes,
-// null for a null pointer.
+// write_extremes OUTDIR: writes every event several times with the built-in CTF sink, with values
+// from the ends of each type's range and strings that are hard on writers and readers.
+// Prints one JSON object per event, in order; a string is given as the hexadecimal digits of its
+// bytes, null for a null pointer.
 #include <climits>
 #include <cstdio>
 #include <cstdlib>
@@ -28,8 +28,8 @@ const char* const kTexts[] = {
     kTooLong.c_str(),
 };
 
-/// Values of one event: each field gets another text; numbers are the least, the greatest or, field by
-/// field, different.
+/// Values of one event: each field gets another text; numbers are the least, the greatest or, field
+/// by field, different.
 struct Values {
   std::size_t round;
   std::size_t field = 0;
