@@ -112,7 +112,7 @@ constexpr Option kOptions[] = {
 
     {"buffer.size",
      ValueType::kSize,
-     "1MiB",
+     "2MiB",
      64 * kKiB,
      1 * kGiB,
      true,

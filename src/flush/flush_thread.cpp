@@ -134,7 +134,7 @@ void FlushThread::period() {
   const bool is_early = anchors_taken_ < std::size(kFirstAnchors_ns);
   if (is_early && age_ns >= kFirstAnchors_ns[anchors_taken_]) calibrate();
   if (anchors_taken_ == 0) return sequencer_.hold();
-  const bool is_new_sink = choice_.update(age_ns, sequencer_.pending(), false);
+  const bool is_new_sink = choice_.update(sequencer_.pending(), false);
   if (choice_.sink() == nullptr) return sequencer_.hold();
   if (choice_.sink()->wants_state() || is_new_sink) write_state();
   advance(now_ticks - clock_.ticks_of(options_.hold_ns), now_ticks);
@@ -218,11 +218,12 @@ void FlushThread::write_receipt(bool is_final) {
 /// stores, so this goes on for some milliseconds until the sums agree.
 void FlushThread::last_periods() {
   if (anchors_taken_ == 0) sleep_ns(kShortestCalibration_ns);
+  while (choice_.is_worth_waiting()) sleep_ns(kPressedPeriod_ns);
   if (anchors_taken_ < std::size(kFirstAnchors_ns)) calibrate();
   for (int attempt = 0;; ++attempt) {
     const std::uint64_t now_ticks = core::read_ticks();
     collector_.collect(sequencer_);
-    if (choice_.update(kSecond_ns, sequencer_.pending(), true)) write_state();
+    if (choice_.update(sequencer_.pending(), true)) write_state();
     if (choice_.sink() == nullptr) return;
     advance(now_ticks, now_ticks);
     const Totals totals = collector_.totals();

@@ -1,46 +1,23 @@
 #include "flush/sink_choice.h"
 
-#include <dirent.h>
-
-#include <cstring>
 #include <new>
 
+#include "core/clock.h"
 #include "core/log.h"
 #include "flush/ctf_sink.h"
 #include "flush/lttng_sink.h"
 #include "flush/null_sink.h"
 #include "flush/output_directory.h"
+#include "flush/session_daemon.h"
 
 namespace torchtrace::flush {
-
-namespace {
-
-/// True if `folder` holds a socket for applications, whatever its ABI number.
-bool has_application_socket(const std::string& folder) noexcept {
-  DIR* entries = opendir(folder.c_str());
-  if (entries == nullptr) return false;
-  constexpr char kPrefix[] = "lttng-ust-sock-";
-  bool found = false;
-  while (const dirent* entry = readdir(entries)) {
-    if (std::strncmp(entry->d_name, kPrefix, sizeof(kPrefix) - 1) == 0) found = true;
-  }
-  closedir(entries);
-  return found;
-}
-
-}  // namespace
-
-/// Where lttng-ust looks for session daemons: the system's, and the user's own.
-/// Source: lttng-ust(3), ENVIRONMENT VARIABLES and FILES.
-bool SinkChoice::daemon_may_be_there() const noexcept {
-  return has_application_socket("/var/run/lttng") ||
-         (!options_.lttng_home.empty() && has_application_socket(options_.lttng_home + "/.lttng"));
-}
 
 void SinkChoice::load_provider() noexcept {
   if (options_.kind != config::SinkKind::kAuto && options_.kind != config::SinkKind::kLttng) return;
   std::string error;
   provider_.store(load_lttng_provider(options_.provider_path, error), std::memory_order_release);
+  loaded_ns_ = core::clock_ns(CLOCK_MONOTONIC);
+  daemon_answers_ = provider() != nullptr && session_daemon_answers(options_.lttng_home);
   if (provider() == nullptr && options_.kind == config::SinkKind::kLttng) {
     core::say(("operators are only counted: " + error).c_str());
   }
@@ -50,32 +27,36 @@ bool SinkChoice::want_lttng() const noexcept {
   return provider() != nullptr && lttng_session_records(*provider());
 }
 
-bool SinkChoice::update(std::uint64_t waited_ns, std::size_t held, bool must_decide) noexcept {
-  const bool is_open = options_.kind == config::SinkKind::kAuto && !is_lttng_;
-  if (is_open && want_lttng()) {
+bool SinkChoice::may_wait(std::uint64_t limit_ns) const noexcept {
+  return daemon_answers_ && core::clock_ns(CLOCK_MONOTONIC) - loaded_ns_ < limit_ns;
+}
+
+bool SinkChoice::is_worth_waiting() const noexcept {
+  if (sink_ != nullptr || want_lttng()) return false;
+  return may_wait(options_.kind == config::SinkKind::kLttng ? kDecideWithin_ns : kPatienceAtEnd_ns);
+}
+
+bool SinkChoice::update(std::size_t held, bool must_decide) noexcept {
+  const bool prefers_lttng =
+      options_.kind == config::SinkKind::kAuto || options_.kind == config::SinkKind::kLttng;
+  if (prefers_lttng && !is_lttng_ && want_lttng()) {
     use(make_lttng_sink(*provider()));
     is_lttng_ = true;
     return true;
   }
   if (sink_ != nullptr) return false;
+  // A session that is about to begin should miss nothing.
+  if (prefers_lttng && !must_decide && held < kMaxHeldRecords && may_wait(kDecideWithin_ns)) {
+    return false;
+  }
   switch (options_.kind) {
     case config::SinkKind::kAuto:
-      if (provider() != nullptr && daemon_may_be_there() && !must_decide &&
-          waited_ns < kDecideWithin_ns && held < kMaxHeldRecords) {
-        return false;
-      }
-      use_ctf();
-      break;
     case config::SinkKind::kCtf:
       use_ctf();
       break;
     case config::SinkKind::kLttng:
-      // A session that is about to begin should miss nothing.
-      if (provider() != nullptr && !want_lttng() && !must_decide && waited_ns < kDecideWithin_ns &&
-          held < kMaxHeldRecords) {
-        return false;
-      }
-      use(provider() == nullptr ? nullptr : make_lttng_sink(*provider()));
+      is_lttng_ = provider() != nullptr;
+      use(is_lttng_ ? make_lttng_sink(*provider()) : nullptr);
       break;
     default:
       use(nullptr);

@@ -13,7 +13,7 @@ namespace torchtrace::flush {
 
 /// Decides where the trace goes, and moves it when an LTTng session comes later.
 ///
-/// `auto`: LTTng when a session has the events enabled within a second of the first operator, else the
+/// `auto`: LTTng when a session has the events enabled within a second of the provider's loading, else the
 /// built-in CTF sink; at once where no session daemon has a socket. Until that is decided there is no sink, and the flush thread holds everything back.
 /// `lttng`: LTTng only; operators that no session records are counted `lost_elsewhere`.
 /// `ctf`: no LTTng library is loaded. `none`: counts only.
@@ -31,7 +31,10 @@ class SinkChoice {
   };
   /// Bound on what is held back while the choice is open; at 64 MiB it is made for CTF.
   static constexpr std::size_t kMaxHeldRecords = (64U << 20U) / 64;
+  /// From when the provider has been loaded: that may take as long, on a machine that is busy.
   static constexpr std::uint64_t kDecideWithin_ns = 1'000'000'000;
+  /// The same at the end of the program, where there is a daemon but perhaps no session.
+  static constexpr std::uint64_t kPatienceAtEnd_ns = 200'000'000;
 
   explicit SinkChoice(Options options) : options_(std::move(options)) {}
 
@@ -43,9 +46,13 @@ class SinkChoice {
     return provider_.load(std::memory_order_acquire);
   }
 
-  /// Looks whether the choice can be made or has to change. `waited_ns` since the first operator,
-  /// `held` records held back; `must_decide` at the end. Returns true if there is a new sink.
-  bool update(std::uint64_t waited_ns, std::size_t held, bool must_decide) noexcept;
+  /// Looks whether the choice can be made or has to change. `held` records are held back; `must_decide` at
+  /// the end. Returns true if there is a new sink.
+  bool update(std::size_t held, bool must_decide) noexcept;
+
+  /// At the end of a short program: true while a session daemon may not have told lttng-ust yet that a
+  /// session wants the events.
+  bool is_worth_waiting() const noexcept;
 
   /// nullptr while undecided.
   Sink* sink() noexcept { return sink_.get(); }
@@ -58,14 +65,16 @@ class SinkChoice {
 
  private:
   bool want_lttng() const noexcept;
-  bool daemon_may_be_there() const noexcept;
+  bool may_wait(std::uint64_t limit_ns) const noexcept;
   void use(std::unique_ptr<Sink> sink) noexcept;
   void use_ctf() noexcept;
 
   Options options_;
   std::atomic<const torchtrace_lttng_provider*> provider_{nullptr};
   std::unique_ptr<Sink> sink_;
+  std::uint64_t loaded_ns_ = 0;
   Sink::Counts earlier_;  ///< Of sinks that were left.
+  bool daemon_answers_ = false;
   bool is_lttng_ = false;
   bool counts_only_ = false;
 };

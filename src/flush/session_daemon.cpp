@@ -1,0 +1,71 @@
+#include "flush/session_daemon.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstring>
+
+namespace torchtrace::flush {
+
+namespace {
+
+constexpr char kSocketPrefix[] = "lttng-ust-sock-";
+
+/// State letter of /proc/PID/stat; '?' if it cannot be read. Source: proc_pid_stat(5).
+char process_state(pid_t pid) noexcept {
+  char path[32];
+  std::snprintf(path, sizeof(path), "/proc/%d/stat", static_cast<int>(pid));
+  const int fd = open(path, O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return '?';
+  char text[512];
+  const ssize_t length = read(fd, text, sizeof(text) - 1);
+  close(fd);
+  if (length <= 0) return '?';
+  text[length] = '\0';
+  const char* end_of_command = std::strrchr(text, ')');
+  return end_of_command == nullptr ? '?' : end_of_command[2];
+}
+
+/// True if somebody who is not stopped listens on this socket; a dead daemon leaves its file behind.
+bool listens(const char* path) noexcept {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  if (std::strlen(path) >= sizeof(address.sun_path)) return false;
+  std::strcpy(address.sun_path, path);
+  const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (fd < 0) return false;
+  ucred peer{};
+  socklen_t size = sizeof(peer);
+  const bool answers =
+      connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0 &&
+      getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0;
+  close(fd);
+  if (!answers) return false;
+  const char state = process_state(peer.pid);
+  return state != 'T' && state != 't';
+}
+
+bool any_listens(const std::string& folder) noexcept {
+  DIR* entries = opendir(folder.c_str());
+  if (entries == nullptr) return false;
+  bool found = false;
+  while (const dirent* entry = readdir(entries)) {
+    if (std::strncmp(entry->d_name, kSocketPrefix, sizeof(kSocketPrefix) - 1) != 0) continue;
+    found = found || listens((folder + "/" + entry->d_name).c_str());
+  }
+  closedir(entries);
+  return found;
+}
+
+}  // namespace
+
+bool session_daemon_answers(const std::string& lttng_home) noexcept {
+  return any_listens("/var/run/lttng") ||
+         (!lttng_home.empty() && any_listens(lttng_home + "/.lttng"));
+}
+
+}  // namespace torchtrace::flush
