@@ -128,6 +128,11 @@ std::uint32_t tidy_stack(core::ThreadState& state, std::uint64_t address) noexce
 /// scopes become detached, functions are abandoned.
 void unwind_to(core::ThreadState& state, std::uint32_t depth, std::uint64_t now_ticks) noexcept;
 
+/// User scopes opened inside `ended`, whose frame is at `depth` unless it was taken off before, and
+/// still open when it ends: they become detached.
+void detach_above(core::ThreadState& state, std::uint32_t depth,
+                  const core::OpenOp& ended) noexcept;
+
 /// An end whose operator is not on top of this thread's stack. Returns true if it was found below
 /// and is now on top.
 bool uncover(core::ThreadState& state, std::uint64_t address, std::uint64_t now_ticks) noexcept;

@@ -73,6 +73,15 @@ void unwind_to(ThreadState& state, std::uint32_t depth, std::uint64_t now_ticks)
   set_depth(state, depth);
 }
 
+void detach_above(ThreadState& state, std::uint32_t depth, const OpenOp& ended) noexcept {
+  if (depth >= state.depth || entry_of(state, state.frames[depth]) != &ended) return;
+  for (std::uint32_t at = depth + 1; at < state.depth; ++at) {
+    const OpenOp& frame = state.frames[at];
+    OpenOp* entry = entry_of(state, frame);
+    if (entry != nullptr && !has_ended(*entry, frame)) detach(*entry);
+  }
+}
+
 bool uncover(ThreadState& state, std::uint64_t address, std::uint64_t now_ticks) noexcept {
   for (std::uint32_t at = state.depth; at != 0; --at) {
     if (state.frames[at - 1].address.load(std::memory_order_relaxed) != address) continue;

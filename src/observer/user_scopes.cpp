@@ -57,6 +57,11 @@ void push_record(ThreadState& state, const ScopeContext& context, std::uint64_t 
   state.ring.publish(state.header->tail);
 }
 
+/// True if the thread that runs this is the one that started the scope.
+bool runs_on_owner(const ThreadState* state, const ScopeContext& context) noexcept {
+  return state == context.owner && state->slot == context.slot;
+}
+
 }  // namespace
 
 ThreadData* ThreadData::create() noexcept {
@@ -132,7 +137,9 @@ void end_user_scope(ScopeContext& context, std::uint64_t t1_ticks) noexcept {
   // After the record, so that the flush thread never misses both. The owner's buffer is not
   // recycled while an entry of it is open.
   context.owner->scopes[context.entry].state.store(core::kScopeEnded, std::memory_order_release);
-  if (state == context.owner && state->slot == context.slot) tidy_stack(*state, 0);
+  if (!runs_on_owner(state, context)) return;
+  detach_above(*state, context.depth, context.owner->scopes[context.entry]);
+  tidy_stack(*state, 0);
 }
 
 }  // namespace torchtrace::observer
