@@ -5,7 +5,7 @@ around it. argv[2] is the number of turns.
   exit      returns normally
   os_exit   os._exit(7), as forked workers leave: no atexit, no destructor
   sigkill   after a pause longer than the period of the receipts, as many turns again, then SIGKILL
-  sigterm   SIGTERM with its default action
+  sigterm   the same with SIGTERM and its default action
 """
 import os
 import signal
@@ -35,12 +35,10 @@ def main():
     with torch.no_grad():
         turns(total, count)
         print("turns", int(total.item()), flush=True)
-        if how == "sigkill":
+        if how in ("sigkill", "sigterm"):
             time.sleep(PAUSE_SECONDS)
             turns(total, count)
-            os.kill(os.getpid(), signal.SIGKILL)
-    if how == "sigterm":
-        os.kill(os.getpid(), signal.SIGTERM)
+            os.kill(os.getpid(), getattr(signal, how.upper()))
     if how == "os_exit":
         os._exit(EXIT_CODE)
 

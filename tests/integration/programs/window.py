@@ -15,9 +15,10 @@ import json
 import os
 import struct
 from collections import Counter
+from contextlib import contextmanager
 
 import torch
-from torch.profiler import ProfilerActivity, profile, record_function
+from torch.profiler import ProfilerActivity, profile
 
 WINDOW = "window"
 
@@ -57,12 +58,23 @@ def profiled_calls(body, all_threads=False):
     return result, calls
 
 
+@contextmanager
+def _scope(name):
+    """record_function(name) without the operators that it runs in PyTorch 1.13 for its handle."""
+    handle = torch.ops.profiler._record_function_enter_new(name, None)
+    try:
+        yield
+    finally:
+        leave = torch.ops.profiler._record_function_exit
+        getattr(leave, "_RecordFunction", leave)(handle)
+
+
 def window(body, all_threads=False):
     """Runs body() as the counted part of the program and returns its result."""
     if not is_counting():
-        with record_function(WINDOW):
+        with _scope(WINDOW):
             return body()
-    with record_function(WINDOW):
+    with _scope(WINDOW):
         result, calls = profiled_calls(body, all_threads)
     append_count(calls)
     return result

@@ -32,7 +32,7 @@ def _expected_operators(trace):
     """{qualified name: (calls, total ns, self ns)} computed from the events themselves."""
     rows = defaultdict(lambda: [0, 0, 0])
     for process in trace.processes.values():
-        self_ns = invariants.check_nesting(process)
+        self_ns = invariants.check_nesting(process, invariants.check_identities(process))
         for operator in process.operators:
             row = rows[operator.name]
             row[0] += 1

@@ -88,24 +88,43 @@ def is_nested(operator):
     return not operator.flags & (t.FLAG_ASYNC | t.FLAG_DETACHED)
 
 
-def check_nesting(process, unfinished=frozenset()):
-    """Every parent is a recorded operator of the same thread that encloses its child in time, and
-    children never take longer together than their parent. Returns {op_id: self time in ns}."""
+def _parents_and_children(process, unfinished):
+    """(parent, child) for all whose parent has ended."""
     by_id = {operator.op_id: operator for operator in process.operators}
-    children_ns = defaultdict(int)
-    for child in by_id.values():
+    for child in process.operators:
         if child.parent == 0 or child.parent in unfinished:
             continue
-        parent = by_id.get(child.parent)
-        assert parent is not None, f"parent of {child} is not in the trace"
+        assert child.parent in by_id, f"parent of {child} is not in the trace"
+        yield by_id[child.parent], child
+
+
+def _covered_ns(parent, children):
+    """How much of the parent's time its children, sorted by start, cover."""
+    covered, until = 0, parent.ts
+    for child in children:
+        end = min(child.end, parent.end)
+        covered += max(0, end - max(child.ts, until))
+        until = max(until, end)
+    return covered
+
+
+def check_nesting(process, unfinished=frozenset()):
+    """Every parent is a recorded operator of the same thread that encloses its child in time, and
+    children that are nested for good never overlap. Returns {op_id: self time in ns}."""
+    children = defaultdict(list)
+    for parent, child in _parents_and_children(process, unfinished):
         assert parent.tid == child.tid and parent.depth < child.depth, (parent, child)
         assert parent.ts <= child.ts, (parent, child)
         if is_nested(child) and is_nested(parent):
             assert child.end <= parent.end, (parent, child)
-            children_ns[parent.op_id] += child.dur
-    self_ns = {op_id: operator.dur - children_ns[op_id] for op_id, operator in by_id.items()}
-    negative = [by_id[op_id] for op_id, value in self_ns.items() if value < 0]
-    assert not negative, negative[:3]
+        children[parent.op_id].append(child)
+    self_ns = {}
+    for operator in process.operators:
+        below = sorted(children[operator.op_id], key=lambda child: child.ts)
+        self_ns[operator.op_id] = operator.dur - _covered_ns(operator, below)
+        if is_nested(operator) and all(map(is_nested, below)):
+            assert self_ns[operator.op_id] == operator.dur - sum(child.dur for child in below)
+    assert all(value >= 0 for value in self_ns.values())
     return self_ns
 
 
@@ -114,10 +133,11 @@ def check_process(process):
     for receipt in process.receipts:
         check_receipt(receipt)
     check_written(process)
-    assert not check_identities(process), "op_begin without op_end"
+    unfinished = check_identities(process)
+    assert len(unfinished) == process.final_receipt["open"], "op_begin without op_end"
     assert check_order(process) == process.final_receipt["late"]
     check_texts(process)
-    check_nesting(process)
+    check_nesting(process, unfinished)
 
 
 def written_before_last_receipt(process):

@@ -19,8 +19,8 @@ class CtfSink:
         self.folder = Path(folder)
         self.environment = host.agent_environment(output_sink="ctf", output_directory=self.folder)
 
-    def read(self):
-        return trace.read(self.folder)
+    def read(self, may_be_empty=False):
+        return trace.read(self.folder, may_be_empty)
 
 
 class LttngSink:
@@ -33,9 +33,9 @@ class LttngSink:
         self.folder = session.output
         self.environment = {**host.agent_environment(output_sink="lttng"), **daemon.environment}
 
-    def read(self):
+    def read(self, may_be_empty=False):
         self._session.stop()
-        return trace.read(self.folder)
+        return trace.read(self.folder, may_be_empty)
 
 
 @contextmanager
