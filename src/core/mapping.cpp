@@ -21,7 +21,6 @@ constexpr std::uint64_t kNamesOffset = (sizeof(ProcessHeader) + kPage - 1) / kPa
 constexpr std::uint64_t kNamesBytes = 16U << 20U;
 constexpr std::uint64_t kNamesStep = 256U << 10U;
 constexpr std::uint64_t kBuffersOffset = kNamesOffset + kNamesBytes;
-constexpr char kFileName[] = "ring";
 
 bool is_private_folder(int fd) noexcept {
   struct stat info {};
@@ -93,7 +92,7 @@ bool Mapping::create_file(const char* root) noexcept {
   if (folder < 0) return fail("no folder can be made in /dev/shm");
   std::snprintf(folder_, sizeof(folder_), "%s/torchtrace-%u/%s", root,
                 static_cast<unsigned>(geteuid()), name);
-  const int fd = openat(folder, kFileName, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
+  const int fd = openat(folder, kMappingFile, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
   close(folder);
   struct stat info {};
   if (fd < 0 || fstat(fd, &info) != 0) {
@@ -150,8 +149,8 @@ void Mapping::fill_header(const Options& options) noexcept {
 }
 
 int Mapping::open_again() const noexcept {
-  char path[sizeof(folder_) + sizeof(kFileName) + 1];
-  std::snprintf(path, sizeof(path), "%s/%s", folder_, kFileName);
+  char path[sizeof(folder_) + sizeof(kMappingFile) + 1];
+  std::snprintf(path, sizeof(path), "%s/%s", folder_, kMappingFile);
   const int fd = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
   if (fd < 0) return -1;
   struct stat info {};
@@ -211,8 +210,8 @@ void* Mapping::map_buffer(std::uint32_t index) noexcept {
 
 void Mapping::remove() noexcept {
   if (folder_[0] == '\0') return;
-  char path[sizeof(folder_) + sizeof(kFileName) + 1];
-  std::snprintf(path, sizeof(path), "%s/%s", folder_, kFileName);
+  char path[sizeof(folder_) + sizeof(kMappingFile) + 1];
+  std::snprintf(path, sizeof(path), "%s/%s", folder_, kMappingFile);
   unlink(path);
   rmdir(folder_);
 }

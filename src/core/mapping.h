@@ -10,6 +10,10 @@
 
 namespace torchtrace::core {
 
+/// Where mappings are, and the name of the file in a process's folder there.
+inline constexpr char kSharedMemoryRoot[] = "/dev/shm";
+inline constexpr char kMappingFile[] = "ring";
+
 /// The process's shared mapping (layout.h): one file, mode 0600, created exclusively as
 /// `/dev/shm/torchtrace-UID/PID-STARTTIME/ring`, so that what a killed program had recorded can be
 /// read. Where that cannot be had, anonymous memory with the same layout: recording works, recovery
@@ -24,9 +28,9 @@ namespace torchtrace::core {
 class Mapping {
  public:
   struct Options {
-    std::uint64_t ring_bytes = 0;   ///< Per thread; a power of two.
-    std::uint32_t max_buffers = 0;  ///< Thread buffers at most.
-    const char* root = "/dev/shm";  ///< Where the user's folder is; tests use others.
+    std::uint64_t ring_bytes = 0;          ///< Per thread; a power of two.
+    std::uint32_t max_buffers = 0;         ///< Thread buffers at most.
+    const char* root = kSharedMemoryRoot;  ///< Where the user's folder is; tests use others.
   };
 
   /// Creates header and name arena. Falls back to anonymous memory; false only where not even that

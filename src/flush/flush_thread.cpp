@@ -9,6 +9,7 @@
 #include <exception>
 
 #include "core/clock.h"
+#include "core/leftovers.h"
 #include "core/log.h"
 
 namespace torchtrace::flush {
@@ -109,6 +110,7 @@ void FlushThread::prepare() {
   pthread_mutex_lock(&loader_mutex_);
   choice_.load_provider();
   pthread_mutex_unlock(&loader_mutex_);
+  core::trim_leftovers(core::kSharedMemoryRoot);
 }
 
 /// The function from ticks to ns begins with the first two anchors and is bent by each later one.

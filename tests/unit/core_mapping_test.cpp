@@ -1,14 +1,17 @@
 #include <gtest/gtest.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdlib>
 #include <fstream>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "core/leftovers.h"
 #include "core/mapping.h"
 #include "core/names.h"
 #include "core/thread_registry.h"
@@ -109,6 +112,60 @@ TEST_F(mapping, grows_by_its_name_though_the_host_closed_its_descriptor) {
             shared.header().buffers_offset + shared.header().buffer_bytes);
   shared.remove();
   EXPECT_EQ(shared.map_buffer(1), nullptr);  // and not a file of somebody else
+}
+
+/// Runs `body` in a child and waits for it.
+template <class Body>
+void in_child(Body&& body) {
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    body();
+    kill(getpid(), SIGKILL);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+}
+
+TEST_F(mapping, keeps_only_the_newest_leftovers) {
+  Mapping mine;
+  ASSERT_TRUE(mine.create(options_));
+  for (int killed = 0; killed < 6; ++killed) {
+    in_child([&] {
+      Mapping theirs;
+      theirs.create(options_);
+    });
+  }
+  EXPECT_EQ(find_leftovers(root_.c_str()).size(), 6U);  // and not mine
+  trim_leftovers(root_.c_str());
+  const auto left = find_leftovers(root_.c_str());
+  ASSERT_EQ(left.size(), 4U);
+  EXPECT_TRUE(remove_leftover(root_.c_str(), left[0].name));
+  EXPECT_EQ(find_leftovers(root_.c_str()).size(), 3U);
+  EXPECT_EQ(access((std::string(mine.folder()) + "/ring").c_str(), F_OK), 0);
+}
+
+TEST_F(mapping, a_forked_child_does_not_keep_its_parent_alive) {
+  int ready[2];
+  int leave[2];
+  ASSERT_EQ(pipe(ready), 0);
+  ASSERT_EQ(pipe(leave), 0);
+  in_child([&] {
+    Mapping theirs;
+    theirs.create(options_);
+    if (fork() != 0) {
+      char byte = 0;
+      static_cast<void>(!read(ready[0], &byte, 1));
+      return;  // killed
+    }
+    theirs.release_lock();
+    static_cast<void>(!write(ready[1], "r", 1));
+    char byte = 0;
+    static_cast<void>(!read(leave[0], &byte, 1));
+    _exit(0);
+  });
+  EXPECT_EQ(find_leftovers(root_.c_str()).size(), 1U);
+  static_cast<void>(!write(leave[1], "l", 1));
 }
 
 TEST_F(mapping, interns_names_once_across_threads) {
