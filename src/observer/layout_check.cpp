@@ -126,6 +126,13 @@ template LayoutVerdict check_event<StringAbi::kOld>(const TorchLibrary&,
                                                     const RecordFunctionCallback&,
                                                     const RecordFunction&) noexcept;
 
+void forget_verdict() noexcept {
+  g_layout_verdict.store(LayoutVerdict::kUnchecked);
+  g_forward_thread_offset.store(0);
+  g_agreed.store(0);
+  g_failed_check.store(nullptr);
+}
+
 const char* describe_layout() noexcept {
   const char* failed = g_failed_check.load(std::memory_order_relaxed);
   if (failed != nullptr) return failed;

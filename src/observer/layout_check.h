@@ -32,6 +32,9 @@ LayoutVerdict check_event(const TorchLibrary& torch, const RecordFunctionCallbac
 
 inline constexpr std::uint32_t kEventsToVerify = 32;
 
+/// Back to kUnchecked, as in a process that has seen no event. Not while callbacks run; for tests.
+void forget_verdict() noexcept;
+
 /// The verdict in words, for `process` events and `doctor`.
 const char* describe_layout() noexcept;
 

@@ -1,0 +1,491 @@
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstdlib>
+#include <map>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "core/events.h"
+#include "core/process.h"
+#include "flush/collector.h"
+#include "flush/sequencer.h"
+#include "observer/layout_check.h"
+#include "observer/observer.h"
+#include "observer/op_callbacks.h"
+#include "fakes/fake_torch.h"
+
+/// The callbacks, rings, collector and sequencer together, driven without PyTorch and without threads of
+/// ours: what a program does, and what of it is in the trace.
+namespace torchtrace::observer {
+namespace {
+
+using core::Scope;
+using fakes::FakeRecordFunction;
+using fakes::FakeSchema;
+using flush::OpKind;
+using flush::SequencedOp;
+
+core::Process* g_test_process = nullptr;
+
+core::Process* activate_test_process() noexcept {
+  core::g_process.store(g_test_process);
+  return g_test_process;
+}
+
+class op_path : public testing::Test {
+ protected:
+  void SetUp() override {
+    char path[] = "/tmp/torchtrace-op-path-XXXXXX";
+    root_ = mkdtemp(path);
+    make_process(64U << 10U, 8);
+    core::g_activate = activate_test_process;
+    std::array<bool, core::kScopeCount> scopes{};
+    for (const Scope scope : {Scope::kFunction, Scope::kBackwardFunction, Scope::kUserScope}) {
+      scopes[static_cast<std::size_t>(scope)] = true;
+    }
+    forget_verdict();
+    start(fakes::fake_torch_library(), scopes);
+    callbacks_ = op_callbacks(StringAbi::kCxx11);
+  }
+
+  void TearDown() override {
+    core::ThreadRegistry::forget_this_thread();
+    core::g_process.store(nullptr);
+    std::system(("rm -rf '" + root_ + "'").c_str());
+  }
+
+  /// Leaked, as in the agent.
+  void make_process(std::uint64_t ring_bytes, std::uint32_t max_buffers) {
+    g_test_process = new core::Process;
+    core::Mapping::Options options;
+    options.ring_bytes = ring_bytes;
+    options.max_buffers = max_buffers;
+    options.root = root_.c_str();
+    ASSERT_TRUE(g_test_process->mapping.create(options));
+    ASSERT_TRUE(g_test_process->names.create(g_test_process->mapping));
+    ASSERT_TRUE(g_test_process->threads.create(g_test_process->mapping));
+    collector_ = std::make_unique<flush::Collector>(*g_test_process);
+  }
+
+  using Context = std::unique_ptr<ObserverContext>;
+  Context begin(const FakeRecordFunction& function) const {
+    return callbacks_.start(function.event());
+  }
+  /// The end callback, then the destruction of the context, as RecordFunction does it.
+  void end(const FakeRecordFunction& function, Context context = nullptr) const {
+    callbacks_.end(function.event(), context.get());
+  }
+
+  /// Everything so far, by name; a later operator of the same name replaces an earlier one.
+  std::map<std::string, SequencedOp> collect() {
+    std::map<std::string, SequencedOp> ops;
+    collector_->collect(sequencer_);
+    const std::uint64_t now = core::read_ticks();
+    sequencer_.advance(now, now, clock_, [&](const SequencedOp& op) {
+      ops[std::string(g_test_process->names.text(op.record.name_id))] = op;
+      if (op.kind != OpKind::kBegin && op.outcome == TORCHTRACE_OUTCOME_ENDED) ++written_;
+    });
+    return ops;
+  }
+
+  /// started = written + dropped + open, and nothing settles when no thread runs.
+  void expect_sum() {
+    const flush::Totals totals = collector_->totals();
+    EXPECT_EQ(totals.started, written_ + totals.dropped() + totals.open);
+  }
+
+  std::string root_;
+  OpCallbacks callbacks_{};
+  std::unique_ptr<flush::Collector> collector_;
+  flush::Sequencer sequencer_;
+  core::TickConverter clock_;  // ticks are ns here
+  std::uint64_t written_ = 0;
+  FakeSchema add_{"aten::add", "Tensor"};
+  FakeSchema mul_{"aten::mul", "Tensor"};
+  FakeSchema relu_{"aten::relu", ""};
+};
+
+TEST_F(op_path, names_are_qualified_by_their_overload) {
+  FakeRecordFunction add(add_, Scope::kFunction);
+  FakeRecordFunction relu(relu_, Scope::kFunction);
+  begin(add);
+  end(add);
+  begin(relu);
+  end(relu);
+  const auto ops = collect();
+  EXPECT_EQ(ops.size(), 2U);
+  EXPECT_EQ(ops.count("aten::add.Tensor"), 1U);
+  EXPECT_EQ(ops.count("aten::relu"), 1U);
+  expect_sum();
+}
+
+TEST_F(op_path, nesting_gives_parents_and_depths) {
+  FakeRecordFunction outer(add_, Scope::kFunction);
+  FakeRecordFunction inner(mul_, Scope::kFunction);
+  FakeRecordFunction innermost(relu_, Scope::kFunction);
+  begin(outer);
+  begin(inner);
+  begin(innermost);
+  end(innermost);
+  end(inner);
+  end(outer);
+  const auto ops = collect();
+  EXPECT_EQ(ops.at("aten::add.Tensor").parent, 0U);
+  EXPECT_EQ(ops.at("aten::mul.Tensor").parent, ops.at("aten::add.Tensor").record.op_id);
+  EXPECT_EQ(ops.at("aten::relu").parent, ops.at("aten::mul.Tensor").record.op_id);
+  EXPECT_EQ(ops.at("aten::relu").record.depth, 2);
+  expect_sum();
+}
+
+TEST_F(op_path, a_string_that_reuses_an_address_has_its_own_name) {
+  alignas(FakeRecordFunction) unsigned char place[sizeof(FakeRecordFunction)];
+  for (const char* name : {"AddBackward0", "MulBackward0", "iter 1", "iter 2"}) {
+    auto* function = new (place) FakeRecordFunction(std::string(name), Scope::kBackwardFunction);
+    begin(*function);
+    end(*function);
+    function->~FakeRecordFunction();
+  }
+  const auto ops = collect();
+  for (const char* name : {"AddBackward0", "MulBackward0", "iter 1", "iter 2"}) {
+    EXPECT_EQ(ops.count(name), 1U) << name;
+  }
+}
+
+TEST_F(op_path, a_schema_that_reuses_an_address_has_its_own_name) {
+  FakeSchema schema{"mylib::first", ""};
+  for (const char* name : {"mylib::first", "mylib::other"}) {
+    schema.name = name;
+    FakeRecordFunction function(schema, Scope::kFunction);
+    begin(function);
+    end(function);
+  }
+  const auto ops = collect();
+  EXPECT_EQ(ops.count("mylib::first"), 1U);
+  EXPECT_EQ(ops.count("mylib::other"), 1U);
+}
+
+TEST_F(op_path, backward_functions_carry_the_link_to_their_forward) {
+  FakeRecordFunction function(std::string("AddBackward0"), Scope::kBackwardFunction);
+  function.put(FakeRecordFunction::Offsets::kSequenceNumber, std::int64_t{42});
+  function.put(FakeRecordFunction::Offsets::kForwardThreadWithKeywordInputs, std::uint64_t{3});
+  begin(function);
+  end(function);
+  const SequencedOp op = collect().at("AddBackward0");
+  EXPECT_EQ(op.record.sequence_nr, 42);
+  EXPECT_EQ(op.record.forward_thread, 3U);
+  EXPECT_EQ(op.record.scope, static_cast<std::uint8_t>(Scope::kBackwardFunction));
+}
+
+TEST_F(op_path, an_open_operator_is_announced) {
+  FakeRecordFunction outer(add_, Scope::kFunction);
+  begin(outer);
+  EXPECT_EQ(collect().at("aten::add.Tensor").kind, OpKind::kBegin);
+  EXPECT_EQ(collector_->totals().open, 1U);
+  expect_sum();
+  end(outer);
+  EXPECT_EQ(collect().at("aten::add.Tensor").kind, OpKind::kEnd);
+  expect_sum();
+}
+
+TEST_F(op_path, a_scope_can_end_on_another_thread) {
+  FakeRecordFunction scope(std::string("all_reduce"), Scope::kUserScope);
+  Context context = begin(scope);
+  ASSERT_NE(context, nullptr);
+  std::thread([&] { end(scope, std::move(context)); }).join();
+  const SequencedOp op = collect().at("all_reduce");
+  EXPECT_EQ(op.kind, OpKind::kOp);
+  EXPECT_NE(op.record.flags & core::kFlagAsync, 0);
+  EXPECT_NE(op.record.end_slot, core::OpId::slot(op.record.op_id));
+  // The thread that started it goes on at the depth it had.
+  FakeRecordFunction add(add_, Scope::kFunction);
+  begin(add);
+  end(add);
+  const SequencedOp next = collect().at("aten::add.Tensor");
+  EXPECT_EQ(next.record.depth, 0);
+  EXPECT_EQ(next.parent, 0U);
+  expect_sum();
+}
+
+TEST_F(op_path, a_scope_can_end_after_the_thread_that_started_it) {
+  FakeRecordFunction scope(std::string("rpc"), Scope::kUserScope);
+  Context context;
+  std::thread([&] { context = begin(scope); }).join();
+  EXPECT_EQ(collect().at("rpc").kind, OpKind::kBegin);
+  EXPECT_EQ(collector_->totals().open, 1U);
+  end(scope, std::move(context));
+  const SequencedOp op = collect().at("rpc");
+  EXPECT_EQ(op.kind, OpKind::kEnd);
+  EXPECT_EQ(op.outcome, TORCHTRACE_OUTCOME_ENDED);
+  expect_sum();
+}
+
+TEST_F(op_path, a_scope_can_outlive_the_operator_around_it) {
+  FakeRecordFunction call(add_, Scope::kFunction);
+  FakeRecordFunction scope(std::string("gloo:all_reduce"), Scope::kUserScope);
+  FakeRecordFunction later(mul_, Scope::kFunction);
+  begin(call);
+  Context context = begin(scope);
+  end(call);
+  begin(later);
+  end(later);
+  end(scope, std::move(context));
+  const auto ops = collect();
+  EXPECT_EQ(ops.at("gloo:all_reduce").parent, ops.at("aten::add.Tensor").record.op_id);
+  EXPECT_NE(ops.at("gloo:all_reduce").record.flags & core::kFlagDetached, 0);
+  EXPECT_EQ(ops.at("aten::mul.Tensor").parent, 0U);
+  EXPECT_EQ(ops.at("aten::mul.Tensor").record.depth, 0);
+  expect_sum();
+}
+
+TEST_F(op_path, scopes_can_end_out_of_order) {
+  FakeRecordFunction first(std::string("first"), Scope::kUserScope);
+  FakeRecordFunction second(std::string("second"), Scope::kUserScope);
+  Context first_context = begin(first);
+  Context second_context = begin(second);
+  end(first, std::move(first_context));
+  FakeRecordFunction add(add_, Scope::kFunction);
+  begin(add);
+  end(add);
+  end(second, std::move(second_context));
+  FakeRecordFunction mul(mul_, Scope::kFunction);
+  begin(mul);
+  end(mul);
+  const auto ops = collect();
+  EXPECT_EQ(ops.at("aten::add.Tensor").parent, ops.at("second").record.op_id);
+  EXPECT_EQ(ops.at("aten::mul.Tensor").parent, 0U);
+  EXPECT_EQ(ops.at("aten::mul.Tensor").record.depth, 0);
+  expect_sum();
+}
+
+TEST_F(op_path, a_thousand_scopes_use_the_table_again) {
+  for (int round = 0; round < 4 * static_cast<int>(core::kMaxScopes); ++round) {
+    FakeRecordFunction scope(std::string("step"), Scope::kUserScope);
+    Context context = begin(scope);
+    ASSERT_NE(context, nullptr) << round;
+    if (round % 2 == 0) {
+      end(scope, std::move(context));
+    } else {
+      std::thread([&] { end(scope, std::move(context)); }).join();
+    }
+    collect();
+  }
+  collect();
+  EXPECT_EQ(collector_->totals().dropped(), 0U);
+  expect_sum();
+}
+
+TEST_F(op_path, counts_scopes_beyond_the_table) {
+  std::vector<std::unique_ptr<FakeRecordFunction>> scopes;
+  std::vector<Context> contexts;
+  for (std::uint32_t at = 0; at < core::kMaxScopes + 10; ++at) {
+    // Each inside an operator that ends before it, so that the stack stays flat.
+    FakeRecordFunction call(add_, Scope::kFunction);
+    begin(call);
+    scopes.push_back(std::make_unique<FakeRecordFunction>(std::string("async"), Scope::kUserScope));
+    contexts.push_back(begin(*scopes.back()));
+    end(call);
+  }
+  collect();
+  EXPECT_EQ(collector_->totals().dropped_no_scope, 10U);
+  expect_sum();
+  for (std::size_t at = 0; at < scopes.size(); ++at) end(*scopes[at], std::move(contexts[at]));
+  collect();
+  EXPECT_EQ(collector_->totals().open, 0U);
+  expect_sum();
+}
+
+TEST_F(op_path, counts_operators_beyond_the_stack) {
+  std::vector<std::unique_ptr<FakeRecordFunction>> calls;
+  for (std::uint32_t at = 0; at < core::kMaxFrames + 5; ++at) {
+    calls.push_back(std::make_unique<FakeRecordFunction>(add_, Scope::kFunction));
+    begin(*calls.back());
+  }
+  while (!calls.empty()) {
+    end(*calls.back());
+    calls.pop_back();
+  }
+  collect();
+  EXPECT_EQ(collector_->totals().dropped_too_deep, 5U);
+  EXPECT_EQ(written_, core::kMaxFrames);
+  expect_sum();
+}
+
+TEST_F(op_path, counts_what_does_not_fit_into_the_ring) {
+  const std::uint64_t capacity = g_test_process->mapping.ring_slots();
+  for (std::uint64_t at = 0; at < capacity + 7; ++at) {
+    FakeRecordFunction call(add_, Scope::kFunction);
+    begin(call);
+    end(call);
+  }
+  collect();
+  EXPECT_EQ(collector_->totals().dropped_ring_full, 7U);
+  EXPECT_EQ(written_, capacity);
+  const auto losses = collector_->take_losses();
+  ASSERT_EQ(losses.size(), 1U);
+  EXPECT_STREQ(losses[0].reason, "dropped_ring_full");
+  EXPECT_EQ(losses[0].count, 7U);
+  EXPECT_EQ(losses[0].first, capacity + 1);
+  EXPECT_EQ(losses[0].last, capacity + 7);
+  expect_sum();
+}
+
+TEST_F(op_path, counts_threads_beyond_the_cap) {
+  make_process(64U << 10U, 1);
+  FakeRecordFunction mine(add_, Scope::kFunction);
+  begin(mine);
+  std::thread([&] {
+    FakeRecordFunction theirs(mul_, Scope::kFunction);
+    begin(theirs);
+    end(theirs);
+  }).join();
+  end(mine);
+  const auto ops = collect();
+  EXPECT_EQ(ops.size(), 1U);
+  EXPECT_EQ(collector_->totals().dropped_no_buffer, 1U);
+  EXPECT_EQ(collector_->totals().started, 2U);
+  expect_sum();
+}
+
+TEST_F(op_path, finds_a_frame_that_was_left_behind) {
+  FakeRecordFunction outer(add_, Scope::kFunction);
+  FakeRecordFunction lost(mul_, Scope::kFunction);  // left by longjmp, say
+  begin(outer);
+  begin(lost);
+  end(outer);
+  const auto ops = collect();
+  EXPECT_EQ(ops.count("aten::add.Tensor"), 1U);
+  EXPECT_EQ(ops.count("aten::mul.Tensor"), 0U);
+  EXPECT_EQ(collector_->totals().dropped_abandoned, 1U);
+  expect_sum();
+}
+
+TEST_F(op_path, an_address_on_top_of_the_stack_is_a_stale_frame) {
+  FakeRecordFunction call(add_, Scope::kFunction);
+  begin(call);
+  begin(call);
+  end(call);
+  collect();
+  EXPECT_EQ(written_, 1U);
+  EXPECT_EQ(collector_->totals().dropped_abandoned, 1U);
+  EXPECT_EQ(collector_->totals().open, 0U);
+  expect_sum();
+}
+
+TEST_F(op_path, ignores_an_end_that_never_began) {
+  FakeRecordFunction call(add_, Scope::kFunction);
+  FakeRecordFunction other(mul_, Scope::kFunction);
+  begin(call);
+  end(other);
+  end(call);
+  EXPECT_EQ(collect().size(), 1U);
+  expect_sum();
+}
+
+TEST_F(op_path, counts_ends_of_what_the_parent_process_started) {
+  FakeRecordFunction call(add_, Scope::kFunction);
+  FakeRecordFunction scope(std::string("outer"), Scope::kUserScope);
+  Context context = begin(scope);
+  begin(call);
+  before_fork();
+  // As in the child: another process, no thread state.
+  core::ThreadRegistry::forget_this_thread();
+  make_process(64U << 10U, 8);
+  core::g_process.store(nullptr);
+  core::g_inherited_ends.store(0);
+  after_fork_in_child();
+  end(call);
+  end(scope, std::move(context));
+  EXPECT_EQ(core::g_inherited_ends.load(), 2U);
+  EXPECT_EQ(collector_->totals().started, 0U);
+}
+
+TEST_F(op_path, serves_nothing_after_quiesce_but_ends_what_is_open) {
+  FakeRecordFunction open(add_, Scope::kFunction);
+  FakeRecordFunction late(mul_, Scope::kFunction);
+  begin(open);
+  quiesce();
+  begin(late);
+  end(late);
+  end(open);
+  const auto ops = collect();
+  EXPECT_EQ(ops.size(), 1U);
+  EXPECT_EQ(collector_->totals().started, 1U);
+  expect_sum();
+}
+
+/// Layouts that are not PyTorch's: each is recognised, none is read wrongly.
+class doctored_layout : public op_path {
+ protected:
+  void run(FakeRecordFunction& function) {
+    begin(function);
+    end(function);
+  }
+};
+
+TEST_F(doctored_layout, agreement_is_verified_after_enough_events) {
+  for (std::uint32_t at = 0; at < kEventsToVerify; ++at) {
+    EXPECT_EQ(g_layout_verdict.load(), LayoutVerdict::kUnchecked);
+    FakeRecordFunction function(add_, Scope::kFunction);
+    run(function);
+  }
+  EXPECT_EQ(g_layout_verdict.load(), LayoutVerdict::kVerified);
+}
+
+TEST_F(doctored_layout, an_unknown_scope_turns_the_observer_off) {
+  FakeRecordFunction function(add_, Scope::kFunction);
+  function.put(kScopeOffset, std::uint8_t{11});
+  run(function);
+  EXPECT_EQ(g_layout_verdict.load(), LayoutVerdict::kOff);
+  EXPECT_TRUE(collect().empty());
+  expect_sum();
+}
+
+TEST_F(doctored_layout, a_moved_schema_pointer_leaves_names_without_overloads) {
+  FakeRecordFunction function(add_, Scope::kFunction);
+  const FakeSchema elsewhere{"aten::wrong", "wrong"};
+  TorchLibrary torch = fakes::fake_torch_library();
+  torch.name = [](const RecordFunction*) { return "aten::add"; };
+  std::array<bool, core::kScopeCount> scopes{};
+  scopes[0] = true;
+  start(torch, scopes);
+  function.put(kFunctionOffset, &elsewhere);
+  run(function);
+  EXPECT_EQ(g_layout_verdict.load(), LayoutVerdict::kNameOnly);
+  const auto ops = collect();
+  ASSERT_EQ(ops.count("aten::add"), 1U);
+  EXPECT_EQ(ops.at("aten::add").record.sequence_nr, -1);
+}
+
+TEST_F(doctored_layout, another_overload_name_is_not_believed) {
+  TorchLibrary torch = fakes::fake_torch_library();
+  torch.overload_name = [](const RecordFunction*) { return "Scalar"; };
+  std::array<bool, core::kScopeCount> scopes{};
+  scopes[0] = true;
+  start(torch, scopes);
+  FakeRecordFunction function(add_, Scope::kFunction);
+  run(function);
+  EXPECT_EQ(g_layout_verdict.load(), LayoutVerdict::kNameOnly);
+  EXPECT_EQ(collect().count("aten::add"), 1U);
+}
+
+TEST_F(doctored_layout, another_thread_number_is_not_believed) {
+  FakeRecordFunction function(add_, Scope::kFunction);
+  function.put(kThreadIdOffset, std::uint64_t{99});
+  run(function);
+  EXPECT_EQ(g_layout_verdict.load(), LayoutVerdict::kNameOnly);
+}
+
+TEST_F(doctored_layout, without_keyword_inputs_the_forward_thread_is_nearer) {
+  FakeRecordFunction function(std::string("AddBackward0"), Scope::kBackwardFunction);
+  for (std::size_t at = 0; at < 16; at += 8) {  // an empty outputs_ vector
+    function.put(FakeRecordFunction::Offsets::kKeywordInputs + at, std::uint64_t{0});
+  }
+  function.put(FakeRecordFunction::Offsets::kForwardThreadWithout, std::uint64_t{5});
+  run(function);
+  EXPECT_EQ(collect().at("AddBackward0").record.forward_thread, 5U);
+}
+
+}  // namespace
+}  // namespace torchtrace::observer
