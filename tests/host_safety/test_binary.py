@@ -1,0 +1,46 @@
+"""What the agent brings into every process that it is preloaded into, seen from its file."""
+import re
+import subprocess
+
+from support import paths
+
+# The interposed functions, and the versioned symbol by which a second agent finds the first.
+ALLOWED_EXPORTS = {"dlopen", "_exit", "_Exit"}
+AGENT_SYMBOL = re.compile(r"torchtrace_agent_v\d+")
+
+
+def output_of(*command):
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+def dynamic_entries(tag):
+    text = output_of("readelf", "--dynamic", "--wide", str(paths.built(paths.AGENT)))
+    return set(re.findall(rf"\({tag}\).*\[(.*)\]", text))
+
+
+def exports(library):
+    symbols = output_of("nm", "--dynamic", "--defined-only", str(paths.built(library)))
+    return {line.split()[-1].split("@")[0] for line in symbols.splitlines()}
+
+
+def test_needs_libc_alone():
+    assert dynamic_entries("NEEDED") == {"libc.so.6"}
+    assert not dynamic_entries("RUNPATH") and not dynamic_entries("RPATH")
+
+
+def test_exports_only_its_interface():
+    others = exports(paths.AGENT) - ALLOWED_EXPORTS
+    assert [name for name in others if not AGENT_SYMBOL.fullmatch(name)] == []
+    assert len(others) == 1, "one versioned symbol"
+
+
+def test_is_never_unloaded():
+    text = output_of("readelf", "--dynamic", "--wide", str(paths.built(paths.AGENT)))
+    assert "NODELETE" in text, "callbacks that PyTorch still holds would point nowhere"
+
+
+def test_has_no_executable_stack_or_text_relocation():
+    agent = str(paths.built(paths.AGENT))
+    assert not re.search(r"\bTEXTREL\b", output_of("readelf", "--dynamic", "--wide", agent))
+    stack = re.search(r"GNU_STACK.*", output_of("readelf", "--program-headers", "--wide", agent))
+    assert "E" not in stack[0].split()[-2], stack[0]

@@ -1,0 +1,77 @@
+"""A process that runs no operator of PyTorch must not notice the agent at all."""
+import json
+import shutil
+import subprocess
+
+import pytest
+
+from support import host, paths
+from support.availability import unavailable
+
+# Prints everything that the agent could have added to a process, apart from itself.
+SELF_PORTRAIT = """
+import json, os
+with open("/proc/self/maps") as maps:
+    files = sorted({line.split()[5] for line in maps if len(line.split()) > 5 and "/" in line})
+tasks = os.listdir("/proc/self/task")
+threads = [open(f"/proc/self/task/{task}/comm").read().strip() for task in tasks]
+print(json.dumps({
+    "files": [file for file in files if not file.endswith("/libtorchtrace.so")],
+    "has agent": any(file.endswith("/libtorchtrace.so") for file in files),
+    "threads": sorted(threads),
+    "descriptors": len(os.listdir("/proc/self/fd")),
+    "environment": sorted(os.environ),
+    "working folder": os.listdir("."),
+    "shared memory": [name for name in os.listdir("/dev/shm") if name.startswith("torchtrace")],
+}))
+"""
+
+
+def portrait(python, preamble, folder, environment=None):
+    command = [python, "-c", preamble + SELF_PORTRAIT]
+    run = host.run(command, folder, environment)
+    assert run.returncode == 0, run.stderr
+    assert run.stderr == ""
+    return json.loads(run.stdout)
+
+
+def check_same_portrait(python, preamble, tmp_path):
+    plain = portrait(python, preamble, tmp_path / "plain", {"LD_PRELOAD": ""})
+    with_agent = portrait(python, preamble, tmp_path / "with", host.agent_environment())
+    assert with_agent.pop("has agent") and not plain.pop("has agent")
+    assert with_agent == plain
+    assert with_agent["shared memory"] == []
+
+
+def test_python_without_torch(tmp_path):
+    check_same_portrait("/usr/bin/python3", "", tmp_path)
+
+
+@pytest.mark.parametrize("interpreter", ["debian", "wheel"], indirect=True)
+def test_torch_imported_but_not_used(interpreter, tmp_path):
+    check_same_portrait(interpreter.python, "import torch\n", tmp_path)
+
+
+def system_calls(command, folder, environment):
+    """[line of strace] for the calls that open files, make threads or write."""
+    if shutil.which("strace") is None:
+        unavailable("strace is not installed")
+    folder.mkdir()
+    log = folder / "strace.log"
+    watched = "trace=%file,clone,clone3,fork,vfork,write,socket,connect,memfd_create"
+    preload = [f"-E{name}={value}" for name, value in environment.items()]
+    strace = ["strace", "-f", "-o", str(log), "-e", watched, *preload, *command]
+    done = subprocess.run(strace, capture_output=True, text=True, check=False, cwd=folder)
+    if not log.exists() or "ptrace" in done.stderr:
+        unavailable(f"strace cannot trace here: {done.stderr}")
+    assert done.returncode == 0, done.stderr
+    return [line.split(maxsplit=1)[1] for line in log.read_text(encoding="utf-8").splitlines()]
+
+
+def test_bin_true_makes_no_further_system_call(tmp_path):
+    plain = system_calls(["/bin/true"], tmp_path / "plain", {})
+    traced = system_calls(["/bin/true"], tmp_path / "with", host.agent_environment())
+    added = [call for call in traced if call not in plain]
+    assert len(added) == 2, "the loader opens the agent; execve shows another address"
+    assert str(paths.AGENT) in "".join(added)
+    assert len(traced) == len(plain) + 1
