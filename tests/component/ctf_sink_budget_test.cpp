@@ -81,11 +81,9 @@ TEST_F(ctf_sink_budget, is_shared_by_processes_that_begin_one_after_the_other) {
   for (int begun = 0; begun < 4; ++begun) {
     sinks[begun] = make(bounded(kBudget, config::WhenFull::kRotate, names[begun]));
     ASSERT_TRUE(sinks[begun]) << error_;
-    for (int round = 0; round < 50; ++round) {
-      for (int i = 0; i <= begun; ++i) {
-        feed(*sinks[i], 2000);
-        fed[i] += 2000;
-      }
+    for (int turn = 0; turn < 50 * (begun + 1); ++turn) {
+      feed(*sinks[turn % (begun + 1)], 2000);
+      fed[turn % (begun + 1)] += 2000;
     }
     EXPECT_LE(traces_size_bytes(directory_), kBudget);
   }

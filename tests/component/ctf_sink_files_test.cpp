@@ -19,6 +19,18 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// What the sink has said. Its callback is a plain function: hence a static.
+struct Heard {
+  int times = 0;
+  std::string sentence;
+};
+Heard heard;
+
+void hear(const char* sentence) {
+  ++heard.times;
+  heard.sentence = sentence;
+}
+
 class ctf_sink_files : public CtfSinkFixture {
  protected:
   static unsigned mode(const fs::path& path) {
@@ -38,22 +50,13 @@ class ctf_sink_files : public CtfSinkFixture {
     return found;
   }
 
-  static int says_;
-  static std::string said_;
-  static void hear(const char* sentence) {
-    ++says_;
-    said_ = sentence;
-  }
-
   CtfSinkOptions heard_options() const {
     CtfSinkOptions with_say = options();
     with_say.say = hear;
-    says_ = 0;
+    heard = Heard{};
     return with_say;
   }
 };
-int ctf_sink_files::says_ = 0;
-std::string ctf_sink_files::said_;
 
 TEST_F(ctf_sink_files, are_for_the_user_only_whatever_the_umask) {
   const mode_t before = ::umask(0777);
@@ -120,7 +123,7 @@ TEST_F(ctf_sink_files, go_on_when_the_host_has_closed_every_descriptor_and_reuse
   const CtfTrace trace = read_ctf_trace(folder());
   EXPECT_TRUE(trace.is_continuous());
   EXPECT_EQ(trace.operators, 40'000U);
-  EXPECT_EQ(says_, 0);
+  EXPECT_EQ(heard.times, 0);
 }
 
 TEST_F(ctf_sink_files, that_somebody_removed_or_cut_are_given_up) {
@@ -131,15 +134,15 @@ TEST_F(ctf_sink_files, that_somebody_removed_or_cut_are_given_up) {
   fs::resize_file(folder() + "/stream-000000", 4096);
   feed(*sink, 5000);
   flush(*sink);
-  EXPECT_EQ(says_, 1);
-  EXPECT_NE(said_.find("/stream-000000: "), std::string::npos) << said_;
+  EXPECT_EQ(heard.times, 1);
+  EXPECT_NE(heard.sentence.find("/stream-000000: "), std::string::npos) << heard.sentence;
   EXPECT_EQ(sum(sink->counts()), 10'000U);
   EXPECT_EQ(sink->counts().lost_disk_full, 5000U);
   fs::remove_all(folder());
   feed(*sink, 5000);
   finish(*sink, 15'000);
   EXPECT_EQ(sum(sink->counts()), 15'000U);
-  EXPECT_EQ(says_, 1);
+  EXPECT_EQ(heard.times, 1);
 }
 
 /// Runs in a process of its own, with a limit that a file of the trace will reach.

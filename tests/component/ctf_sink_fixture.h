@@ -13,10 +13,11 @@ namespace torchtrace::flush {
 
 /// A directory of its own for each test, and a short way to feed a sink.
 class CtfSinkFixture : public testing::Test {
- protected:
+ public:
   CtfSinkFixture() : directory_(make_directory()) {}
   ~CtfSinkFixture() override { std::filesystem::remove_all(directory_); }
 
+ protected:
   CtfSinkOptions options(const char* name = "trace") const {
     CtfSinkOptions options;
     options.output_directory = directory_;
@@ -49,7 +50,7 @@ class CtfSinkFixture : public testing::Test {
   }
 
   /// Writes the final receipt as the flush thread does, and closes.
-  void finish(Sink& sink, std::uint64_t recorded) {
+  void finish(Sink& sink, std::uint64_t recorded) const {
     const Sink::Counts counts = sink.counts();
     torchtrace_receipt receipt{};
     receipt.ts = now_ns_;

@@ -120,9 +120,14 @@ int make_trace(const Arguments& arguments) {
 }  // namespace torchtrace::fakes
 
 int main(int argc, char** argv) {
-  CLI::App app("Writes the trace of a training run that never took place");
-  torchtrace::fakes::Arguments arguments;
-  torchtrace::fakes::parse(app, arguments);
-  CLI11_PARSE(app, argc, argv);
-  return torchtrace::fakes::make_trace(arguments);
+  try {
+    CLI::App app("Writes the trace of a training run that never took place");
+    torchtrace::fakes::Arguments arguments;
+    torchtrace::fakes::parse(app, arguments);
+    CLI11_PARSE(app, argc, argv);
+    return torchtrace::fakes::make_trace(arguments);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "make_trace: %s\n", error.what());
+    return 1;
+  }
 }

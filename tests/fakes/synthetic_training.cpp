@@ -13,58 +13,58 @@ using core::Scope;
 
 /// One call: `level` calls below its phase's first, with its typical time outside its children.
 struct Call {
-  unsigned level;
-  const char* name;
+  std::uint16_t level;
   Scope scope;
-  std::uint64_t self_ns;
   bool
       differentiable;  ///< Takes an autograd sequence number in forward, gives it back in backward.
+  std::uint32_t self_ns;
+  const char* name;
 };
 
 constexpr Call kForward[] = {
-    {0, "aten::linear", Scope::kFunction, 1200, false},
-    {1, "aten::t", Scope::kFunction, 900, false},
-    {2, "aten::transpose.int", Scope::kFunction, 700, false},
-    {3, "aten::as_strided", Scope::kFunction, 300, false},
-    {1, "aten::addmm", Scope::kFunction, 21000, true},
-    {2, "aten::expand", Scope::kFunction, 800, false},
-    {3, "aten::as_strided", Scope::kFunction, 300, false},
-    {2, "aten::copy_", Scope::kFunction, 1500, false},
-    {2, "aten::resolve_conj", Scope::kFunction, 150, false},
-    {0, "aten::relu", Scope::kFunction, 900, true},
-    {1, "aten::clamp_min", Scope::kFunction, 2500, false},
-    {0, "aten::cross_entropy_loss", Scope::kFunction, 1500, false},
-    {1, "aten::log_softmax.int", Scope::kFunction, 800, false},
-    {2, "aten::_log_softmax", Scope::kFunction, 4200, true},
-    {1, "aten::nll_loss_nd", Scope::kFunction, 600, false},
-    {2, "aten::nll_loss", Scope::kFunction, 500, false},
-    {3, "aten::nll_loss_forward", Scope::kFunction, 2100, true},
+    {0, Scope::kFunction, false, 1200, "aten::linear"},
+    {1, Scope::kFunction, false, 900, "aten::t"},
+    {2, Scope::kFunction, false, 700, "aten::transpose.int"},
+    {3, Scope::kFunction, false, 300, "aten::as_strided"},
+    {1, Scope::kFunction, true, 21000, "aten::addmm"},
+    {2, Scope::kFunction, false, 800, "aten::expand"},
+    {3, Scope::kFunction, false, 300, "aten::as_strided"},
+    {2, Scope::kFunction, false, 1500, "aten::copy_"},
+    {2, Scope::kFunction, false, 150, "aten::resolve_conj"},
+    {0, Scope::kFunction, true, 900, "aten::relu"},
+    {1, Scope::kFunction, false, 2500, "aten::clamp_min"},
+    {0, Scope::kFunction, false, 1500, "aten::cross_entropy_loss"},
+    {1, Scope::kFunction, false, 800, "aten::log_softmax.int"},
+    {2, Scope::kFunction, true, 4200, "aten::_log_softmax"},
+    {1, Scope::kFunction, false, 600, "aten::nll_loss_nd"},
+    {2, Scope::kFunction, false, 500, "aten::nll_loss"},
+    {3, Scope::kFunction, true, 2100, "aten::nll_loss_forward"},
 };
 
 constexpr Call kBackward[] = {
-    {0, "NllLossBackward0", Scope::kBackwardFunction, 700, true},
-    {1, "aten::nll_loss_backward", Scope::kFunction, 1900, false},
-    {2, "aten::zero_", Scope::kFunction, 400, false},
-    {3, "aten::fill_.Scalar", Scope::kFunction, 600, false},
-    {0, "LogSoftmaxBackward0", Scope::kBackwardFunction, 500, true},
-    {1, "aten::_log_softmax_backward_data", Scope::kFunction, 3300, false},
-    {0, "ReluBackward0", Scope::kBackwardFunction, 500, true},
-    {1, "aten::threshold_backward", Scope::kFunction, 2600, false},
-    {0, "AddmmBackward0", Scope::kBackwardFunction, 1100, true},
-    {1, "aten::t", Scope::kFunction, 900, false},
-    {2, "aten::transpose.int", Scope::kFunction, 700, false},
-    {3, "aten::as_strided", Scope::kFunction, 300, false},
-    {1, "aten::mm", Scope::kFunction, 24000, false},
-    {1, "aten::sum.dim_IntList", Scope::kFunction, 3100, false},
-    {0, "torch::autograd::AccumulateGrad", Scope::kBackwardFunction, 400, false},
-    {1, "aten::detach", Scope::kFunction, 500, false},
+    {0, Scope::kBackwardFunction, true, 700, "NllLossBackward0"},
+    {1, Scope::kFunction, false, 1900, "aten::nll_loss_backward"},
+    {2, Scope::kFunction, false, 400, "aten::zero_"},
+    {3, Scope::kFunction, false, 600, "aten::fill_.Scalar"},
+    {0, Scope::kBackwardFunction, true, 500, "LogSoftmaxBackward0"},
+    {1, Scope::kFunction, false, 3300, "aten::_log_softmax_backward_data"},
+    {0, Scope::kBackwardFunction, true, 500, "ReluBackward0"},
+    {1, Scope::kFunction, false, 2600, "aten::threshold_backward"},
+    {0, Scope::kBackwardFunction, true, 1100, "AddmmBackward0"},
+    {1, Scope::kFunction, false, 900, "aten::t"},
+    {2, Scope::kFunction, false, 700, "aten::transpose.int"},
+    {3, Scope::kFunction, false, 300, "aten::as_strided"},
+    {1, Scope::kFunction, false, 24000, "aten::mm"},
+    {1, Scope::kFunction, false, 3100, "aten::sum.dim_IntList"},
+    {0, Scope::kBackwardFunction, false, 400, "torch::autograd::AccumulateGrad"},
+    {1, Scope::kFunction, false, 500, "aten::detach"},
 };
 
 constexpr Call kOptimizer[] = {
-    {0, "Optimizer.step#SGD.step", Scope::kUserScope, 9000, false},
-    {1, "aten::_foreach_mul_.Scalar", Scope::kFunction, 4000, false},
-    {1, "aten::_foreach_add_.List", Scope::kFunction, 5200, false},
-    {0, "Optimizer.zero_grad#SGD.zero_grad", Scope::kUserScope, 3000, false},
+    {0, Scope::kUserScope, false, 9000, "Optimizer.step#SGD.step"},
+    {1, Scope::kFunction, false, 4000, "aten::_foreach_mul_.Scalar"},
+    {1, Scope::kFunction, false, 5200, "aten::_foreach_add_.List"},
+    {0, Scope::kUserScope, false, 3000, "Optimizer.zero_grad#SGD.zero_grad"},
 };
 
 /// What one thread runs in one step.
@@ -90,7 +90,7 @@ class Training {
   }
 
   std::vector<SyntheticOperator> run() {
-    const Call training{0, "training", Scope::kUserScope, 5000, false};
+    const Call training{0, Scope::kUserScope, false, 5000, "training"};
     const std::size_t outermost = begin(training, kMainSlot, kNoParent);
     while (!complete()) run_step(outermost);
     end(outermost, kNoParent);

@@ -107,12 +107,14 @@ TEST_F(ctf_packet, has_room_for_any_event_with_a_part_of_each_of_its_strings) {
   ASSERT_TRUE(packet_.append(process, 1));
   EXPECT_EQ(finish().content_size, 8 * kCtfPacketBytes);
   // Three strings of the greatest length, what remains, and the share of each of the last four.
-  std::size_t at = kCtfPacketPrologueBytes + kCtfEventHeaderBytes + 8 + 4 + 3 * 8;
+  constexpr std::size_t kNumbersBefore = 36;
+  constexpr std::size_t kNumbersBehind = 56;
+  std::size_t at = kCtfPacketPrologueBytes + kCtfEventHeaderBytes + kNumbersBefore;
   for (const std::size_t length : {1024, 1024, 1024, 323, 128, 128, 128, 128}) {
     EXPECT_EQ(text_at(at), std::string(length, 't'));
     at += length + 1;
   }
-  EXPECT_EQ(at + 7 * 8, kCtfPacketBytes);
+  EXPECT_EQ(at + kNumbersBehind, kCtfPacketBytes);
 }
 
 }  // namespace

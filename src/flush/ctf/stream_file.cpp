@@ -102,7 +102,7 @@ void StreamFile::adopt(int fd) noexcept {
   }
 }
 
-void StreamFile::preallocate(std::uint64_t bytes) noexcept {
+void StreamFile::preallocate(std::uint64_t bytes) const noexcept {
   ::fallocate(fd_, FALLOC_FL_KEEP_SIZE, 0, static_cast<off_t>(bytes));
 }
 

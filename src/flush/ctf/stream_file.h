@@ -30,7 +30,7 @@ class StreamFile {
 
   /// Sets disk space aside for `bytes` that will be appended. Where the file system cannot,
   /// appending is as likely to meet a full disk as before.
-  void preallocate(std::uint64_t bytes) noexcept;
+  void preallocate(std::uint64_t bytes) const noexcept;
 
   struct Appended {
     std::size_t pages = 0;  ///< That are in the file, from the first on.
