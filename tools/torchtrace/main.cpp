@@ -4,6 +4,7 @@
 #include <exception>
 
 #include "commands.h"
+#include "program_words.h"
 
 namespace {
 
@@ -14,11 +15,12 @@ int run_command_line(int argc, char** argv) {
   app.set_version_flag("--version", TORCHTRACE_VERSION);
   int exit_code = torchtrace::cli::kExitOk;
   // One line per subcommand, in the order of the help text: add_NAME(app, exit_code).
+  torchtrace::cli::add_run(app, exit_code);
   torchtrace::cli::add_report(app, exit_code);
   torchtrace::cli::add_print(app, exit_code);
   torchtrace::cli::add_config(app, exit_code);
   try {
-    app.parse(argc, argv);
+    app.parse(torchtrace::cli::reversed_command_line(argc, argv));
   } catch (const CLI::ParseError& error) {
     // CLI11 numbers its errors from 100 up; help and version are "errors" of code 0.
     const int code = app.exit(error);

@@ -1,0 +1,105 @@
+#include "lttng_session.h"
+
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <regex>
+
+#include "run_session_names.h"
+
+namespace torchtrace::cli {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+constexpr milliseconds kCommandLimit = seconds(10);
+/// The daemon writes while the program runs; at the end at most the buffers are left. Longer waits
+/// have never ended: a program that is killed in the middle of an event (lttng-ust before 2.15)
+/// leaves a sub-buffer that never completes.
+constexpr milliseconds kDataLimit = seconds(15);
+
+constexpr std::uint64_t kKibibyte = 1024;
+constexpr std::uint64_t kMebibyte = 1024 * kKibibyte;
+constexpr unsigned kSubbuffersPerCpu = 4;
+
+std::uint64_t free_shm_bytes() {
+  struct statvfs shm = {};
+  if (statvfs("/dev/shm", &shm) != 0) return 0;
+  return std::uint64_t{shm.f_bavail} * shm.f_frsize;
+}
+
+/// LTTng from 2.15 on writes CTF 2 unless told otherwise, which Babeltrace before 2.1 cannot read.
+bool writes_ctf2_by_default(const std::string& version) {
+  std::smatch match;
+  if (!std::regex_search(version, match, std::regex(R"(\b(\d+)\.(\d+))"))) return false;
+  const int major = std::stoi(match[1]);
+  return major > 2 || (major == 2 && std::stoi(match[2]) >= 15);
+}
+
+std::string mebibytes(std::uint64_t bytes) { return std::to_string(bytes / kMebibyte) + " MiB"; }
+
+}  // namespace
+
+std::uint64_t subbuffer_bytes(std::uint64_t cpus, std::uint64_t free_shm_bytes) {
+  std::uint64_t bytes = cpus <= 64 ? kMebibyte : 512 * kKibibyte;
+  while (bytes * (kSubbuffersPerCpu + 1) * cpus > free_shm_bytes / 2) {
+    bytes /= 2;
+    if (bytes < 128 * kKibibyte) return 0;
+  }
+  return bytes;
+}
+
+bool LttngSession::set_up(const std::string& directory, std::string& error) const {
+  const auto cpus = static_cast<std::uint64_t>(sysconf(_SC_NPROCESSORS_CONF));
+  const std::uint64_t bytes = subbuffer_bytes(cpus, free_shm_bytes());
+  if (bytes == 0) {
+    error = "its buffers for " + std::to_string(cpus) +
+            " CPUs do not fit into /dev/shm, which has " + mebibytes(free_shm_bytes()) + " left";
+    return false;
+  }
+  std::vector<std::string> create = {"create", name_, "--output=" + directory};
+  if (writes_ctf2_by_default(daemon_.version())) create.emplace_back("--trace-format=ctf-1.8");
+  const std::string session = "--session=" + name_;
+  const std::vector<std::vector<std::string>> commands = {
+      create,
+      {"enable-channel", "--userspace", session, "--discard", "--buffers-uid",
+       "--subbuf-size=" + std::to_string(bytes),
+       "--num-subbuf=" + std::to_string(kSubbuffersPerCpu), "torchtrace"},
+      {"enable-event", "--userspace", session, "--channel=torchtrace", "torchtrace:*"},
+      {"start", name_}};
+  for (const auto& command : commands) {
+    const CommandResult result = daemon_.lttng(command, kCommandLimit);
+    if (result.is_ok()) continue;
+    error = "`lttng " + command[0] + "` failed: " + result.reason();
+    return false;
+  }
+  return true;
+}
+
+std::unique_ptr<LttngSession> LttngSession::start(const LttngDaemon& daemon,
+                                                  const std::string& directory,
+                                                  std::string& error) {
+  std::unique_ptr<LttngSession> session(new LttngSession(daemon, new_run_session_name()));
+  if (!session->set_up(directory, error)) return nullptr;
+  return session;
+}
+
+std::string LttngSession::finish() {
+  const CommandResult stop = daemon_.lttng({"stop", name_}, kDataLimit);
+  if (!stop.is_ok()) {
+    const std::string consequence = "; the last events may be missing";
+    if (!stop.is_timed_out) return "`lttng stop` failed: " + stop.reason() + consequence;
+    return "LTTng did not finish the trace within " +
+           std::to_string(std::chrono::duration_cast<seconds>(kDataLimit).count()) +
+           " s, as when a program is killed while it writes an event" + consequence;
+  }
+  is_finished_ = daemon_.lttng({"destroy", name_}, kDataLimit).is_ok();
+  return {};
+}
+
+LttngSession::~LttngSession() {
+  if (!is_finished_) daemon_.lttng({"destroy", "--no-wait", name_}, kCommandLimit);
+}
+
+}  // namespace torchtrace::cli
