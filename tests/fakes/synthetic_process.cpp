@@ -82,7 +82,7 @@ class Process {
       case Moment::Kind::kBegin:
         open_.push_back(moment.index);
         ++started_;
-        return emit_begin(op);
+        return emit_begin(op, core::kFlagNone);
       case Moment::Kind::kEnd:
         open_.erase(std::find(open_.begin(), open_.end(), moment.index));
         ++handed_in_;
@@ -107,9 +107,9 @@ class Process {
               static_cast<std::uint8_t>(op.scope), flags, op.name});
   }
 
-  void emit_begin(const SyntheticOperator& op) {
+  void emit_begin(const SyntheticOperator& op, std::uint8_t flags) {
     sink_.op_begin({op.begin_ns, options_.pid, tid(op.slot), op.op_id, op.parent, op.depth,
-                    static_cast<std::uint8_t>(op.scope), core::kFlagNone, op.name});
+                    static_cast<std::uint8_t>(op.scope), flags, op.name});
   }
 
   void emit_end(const SyntheticOperator& op) {
@@ -137,7 +137,7 @@ class Process {
     sink_.process(process);
     sink_.thread({now_ns_, options_.pid, tid(kMainSlot), kMainSlot, 1, "python"});
     sink_.thread({now_ns_, options_.pid, tid(kBackwardSlot), kBackwardSlot, 2, "pt_autograd_0"});
-    for (const std::size_t index : open_) emit_begin(operators_[index]);
+    for (const std::size_t index : open_) emit_begin(operators_[index], core::kFlagRepeated);
   }
 
   void emit_receipt(bool final) {

@@ -16,7 +16,7 @@ CtfStream::CtfStream(const CtfSinkOptions& options, const std::string& folder, c
 
 bool CtfStream::open(std::string& error) {
   const int result = batch_.allocate() ? files_.begin_next() : ENOMEM;
-  if (result != 0) error = why_stopped(result);
+  if (result != 0) error = reason(result);
   return result == 0;
 }
 
@@ -71,20 +71,18 @@ void CtfStream::stop(int error) noexcept {
   stopped_ = true;
   if (options_.say == nullptr) return;
   try {
-    options_.say(why_stopped(error).c_str());
+    options_.say((reason(error) + ": operators are only counted from here on").c_str());
   } catch (...) {
-    options_.say("cannot write the trace any further");
+    options_.say("the trace ends: operators are only counted from here on");
   }
 }
 
-std::string CtfStream::why_stopped(int error) const {
+std::string CtfStream::reason(int error) const {
   if (error == StreamFiles::kNoBudget) {
     return "the traces in " + options_.output_directory + " have reached output.max_bytes (" +
-           std::to_string(options_.max_bytes) +
-           " bytes): no operator is written any more, only counted";
+           std::to_string(options_.max_bytes) + " bytes)";
   }
-  return "cannot write " + files_.current_path() + ": " + error_text(error) +
-         ": no operator is written any more, only counted";
+  return "cannot write " + files_.current_path() + ": " + error_text(error);
 }
 
 void CtfStream::append_final(torchtrace_receipt receipt) noexcept {

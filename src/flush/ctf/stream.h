@@ -47,7 +47,7 @@ class CtfStream {
   void write_out() noexcept;
   void write_out_all() noexcept;
   void stop(int error) noexcept;
-  std::string why_stopped(int error) const;
+  std::string reason(int error) const;
   bool append_to_last_file(const torchtrace_receipt& receipt) noexcept;
 
   CtfSinkOptions options_;
