@@ -3,9 +3,10 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstddef>
 #include <cstring>
+
+#include "core/errno_guard.h"
 
 namespace torchtrace::core {
 
@@ -37,7 +38,7 @@ struct Line {
 }  // namespace
 
 void say(const char* message) noexcept {
-  const int kept_errno = errno;
+  const ErrnoGuard keep_errno;
   Line line;
   line.add("torchtrace[");
   line.add(static_cast<unsigned long>(getpid()));
@@ -46,7 +47,6 @@ void say(const char* message) noexcept {
   line.text[line.length++] = '\n';
   // There is nobody to tell if stderr is closed.
   [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, line.text, line.length);
-  errno = kept_errno;
 }
 
 void say_once(std::atomic<bool>& said, const char* message) noexcept {

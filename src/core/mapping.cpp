@@ -11,6 +11,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "core/errno_guard.h"
+
 namespace torchtrace::core {
 
 namespace {
@@ -171,6 +173,7 @@ void* Mapping::map_range(std::uint64_t offset, std::uint64_t bytes) noexcept {
 }
 
 bool Mapping::allocate_range(std::uint64_t offset, std::uint64_t bytes) noexcept {
+  const ErrnoGuard keep_errno;  // names are appended in callbacks
   const int fd = open_again();
   if (fd < 0) return false;
   const int error = posix_fallocate(fd, static_cast<off_t>(offset), static_cast<off_t>(bytes));

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "core/errno_guard.h"
 #include "observer/op_path.h"
 
 /// The first event of a thread or a process, and events whose layout is not verified: everything
@@ -19,6 +20,7 @@ core::ThreadState* count_unbuffered(core::Process& process, bool is_start) noexc
 }
 
 core::ThreadState* attach(std::uint64_t torch_thread, bool is_start) noexcept {
+  const core::ErrnoGuard keep_errno;
   if (core::g_stopped.load(std::memory_order_relaxed)) return nullptr;
   core::Process* process = core::g_process.load(std::memory_order_acquire);
   if (process == nullptr) process = core::g_activate();
