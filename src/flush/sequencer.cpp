@@ -75,8 +75,8 @@ bool Sequencer::has_pending_record(std::uint64_t op_id) const noexcept {
                      [op_id](const Record& record) { return record.op_id == op_id; });
 }
 
-/// An announced operator that is neither on a stack nor in a ring has ended without a record. It is closed
-/// at the moment at which that was found, the latest at which it can have ended.
+/// An announced operator that is neither on a stack nor in a ring has ended without a record. It is
+/// closed at the moment at which that was found, the latest at which it can have ended.
 void Sequencer::collect_vanished(std::uint64_t watermark_ticks, std::uint64_t now_ticks) {
   if (announced_count_ == 0) return;
   for (auto& [slot, lane] : lanes_) {
@@ -114,9 +114,9 @@ void Sequencer::note_end(Lane& lane, std::uint64_t op_id, std::uint64_t t1_ticks
   }
 }
 
-/// The thread's own word if that operator is in the trace; if it was dropped, the nearest one that is.
-/// Operators arrive by their start, so what stands around the next one of a thread is what has been seen at
-/// a smaller depth and has not ended by then.
+/// The thread's own word if that operator is in the trace; if it was dropped, the nearest one that
+/// is. Operators arrive by their start, so what stands around the next one of a thread is what has
+/// been seen at a smaller depth and has not ended by then.
 std::uint64_t Sequencer::enclosing_parent(Lane& lane, const Record& record) {
   while (!lane.stack.empty() && lane.stack.back().depth >= record.depth) lane.stack.pop_back();
   const auto rbegin = lane.stack.rbegin();

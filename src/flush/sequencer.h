@@ -44,8 +44,8 @@ class Sequencer {
   /// Records in the order in which they were drained.
   void add_records(const core::Record* first, std::size_t count);
 
-  /// Moves the watermark, and calls `emit(const SequencedOp&)` for all that it passes. `now_ticks` is when
-  /// the stacks were read.
+  /// Moves the watermark, and calls `emit(const SequencedOp&)` for all that it passes. `now_ticks`
+  /// is when the stacks were read.
   template <class Emit>
   void advance(std::uint64_t watermark_ticks, std::uint64_t now_ticks,
                const core::TickConverter& clock, Emit&& emit) {

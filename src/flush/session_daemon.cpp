@@ -30,7 +30,8 @@ char process_state(pid_t pid) noexcept {
   return end_of_command == nullptr ? '?' : end_of_command[2];
 }
 
-/// True if somebody who is not stopped listens on this socket; a dead daemon leaves its file behind.
+/// True if somebody who is not stopped listens on this socket; a dead daemon leaves its file
+/// behind.
 bool listens(const char* path) noexcept {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;

@@ -13,8 +13,9 @@ namespace torchtrace::flush {
 
 /// Decides where the trace goes, and moves it when an LTTng session comes later.
 ///
-/// `auto`: LTTng when a session has the events enabled within a second of the provider's loading, else the
-/// built-in CTF sink; at once where no session daemon has a socket. Until that is decided there is no sink, and the flush thread holds everything back.
+/// `auto`: LTTng when a session has the events enabled within a second of the provider's loading,
+/// else the built-in CTF sink; at once where no session daemon has a socket. Until that is decided
+/// there is no sink, and the flush thread holds everything back.
 /// `lttng`: LTTng only; operators that no session records are counted `lost_elsewhere`.
 /// `ctf`: no LTTng library is loaded. `none`: counts only.
 /// Thread: the flush thread.
@@ -46,12 +47,12 @@ class SinkChoice {
     return provider_.load(std::memory_order_acquire);
   }
 
-  /// Looks whether the choice can be made or has to change. `held` records are held back; `must_decide` at
-  /// the end. Returns true if there is a new sink.
+  /// Looks whether the choice can be made or has to change. `held` records are held back;
+  /// `must_decide` at the end. Returns true if there is a new sink.
   bool update(std::size_t held, bool must_decide) noexcept;
 
-  /// At the end of a short program: true while a session daemon may not have told lttng-ust yet that a
-  /// session wants the events.
+  /// At the end of a short program: true while a session daemon may not have told lttng-ust yet
+  /// that a session wants the events.
   bool is_worth_waiting() const noexcept;
 
   /// nullptr while undecided.

@@ -1,111 +1,13 @@
-#include <gtest/gtest.h>
+#include "observer_op_path.h"
 
 #include <array>
-#include <cstdlib>
-#include <map>
 #include <memory>
 #include <thread>
 #include <vector>
 
-#include "core/events.h"
-#include "core/process.h"
-#include "flush/collector.h"
-#include "flush/sequencer.h"
-#include "observer/layout_check.h"
-#include "observer/observer.h"
-#include "observer/op_callbacks.h"
-#include "fakes/fake_torch.h"
-
-/// The callbacks, rings, collector and sequencer together, driven without PyTorch and without threads of
-/// ours: what a program does, and what of it is in the trace.
+/// What programs do, and what of it is in the trace.
 namespace torchtrace::observer {
 namespace {
-
-using core::Scope;
-using fakes::FakeRecordFunction;
-using fakes::FakeSchema;
-using flush::OpKind;
-using flush::SequencedOp;
-
-core::Process* g_test_process = nullptr;
-
-core::Process* activate_test_process() noexcept {
-  core::g_process.store(g_test_process);
-  return g_test_process;
-}
-
-class op_path : public testing::Test {
- protected:
-  void SetUp() override {
-    char path[] = "/tmp/torchtrace-op-path-XXXXXX";
-    root_ = mkdtemp(path);
-    make_process(64U << 10U, 8);
-    core::g_activate = activate_test_process;
-    std::array<bool, core::kScopeCount> scopes{};
-    for (const Scope scope : {Scope::kFunction, Scope::kBackwardFunction, Scope::kUserScope}) {
-      scopes[static_cast<std::size_t>(scope)] = true;
-    }
-    forget_verdict();
-    start(fakes::fake_torch_library(), scopes);
-    callbacks_ = op_callbacks(StringAbi::kCxx11);
-  }
-
-  void TearDown() override {
-    core::ThreadRegistry::forget_this_thread();
-    core::g_process.store(nullptr);
-    std::system(("rm -rf '" + root_ + "'").c_str());
-  }
-
-  /// Leaked, as in the agent.
-  void make_process(std::uint64_t ring_bytes, std::uint32_t max_buffers) {
-    g_test_process = new core::Process;
-    core::Mapping::Options options;
-    options.ring_bytes = ring_bytes;
-    options.max_buffers = max_buffers;
-    options.root = root_.c_str();
-    ASSERT_TRUE(g_test_process->mapping.create(options));
-    ASSERT_TRUE(g_test_process->names.create(g_test_process->mapping));
-    ASSERT_TRUE(g_test_process->threads.create(g_test_process->mapping));
-    collector_ = std::make_unique<flush::Collector>(*g_test_process);
-  }
-
-  using Context = std::unique_ptr<ObserverContext>;
-  Context begin(const FakeRecordFunction& function) const {
-    return callbacks_.start(function.event());
-  }
-  /// The end callback, then the destruction of the context, as RecordFunction does it.
-  void end(const FakeRecordFunction& function, Context context = nullptr) const {
-    callbacks_.end(function.event(), context.get());
-  }
-
-  /// Everything so far, by name; a later operator of the same name replaces an earlier one.
-  std::map<std::string, SequencedOp> collect() {
-    std::map<std::string, SequencedOp> ops;
-    collector_->collect(sequencer_);
-    const std::uint64_t now = core::read_ticks();
-    sequencer_.advance(now, now, clock_, [&](const SequencedOp& op) {
-      ops[std::string(g_test_process->names.text(op.record.name_id))] = op;
-      if (op.kind != OpKind::kBegin && op.outcome == TORCHTRACE_OUTCOME_ENDED) ++written_;
-    });
-    return ops;
-  }
-
-  /// started = written + dropped + open, and nothing settles when no thread runs.
-  void expect_sum() {
-    const flush::Totals totals = collector_->totals();
-    EXPECT_EQ(totals.started, written_ + totals.dropped() + totals.open);
-  }
-
-  std::string root_;
-  OpCallbacks callbacks_{};
-  std::unique_ptr<flush::Collector> collector_;
-  flush::Sequencer sequencer_;
-  core::TickConverter clock_;  // ticks are ns here
-  std::uint64_t written_ = 0;
-  FakeSchema add_{"aten::add", "Tensor"};
-  FakeSchema mul_{"aten::mul", "Tensor"};
-  FakeSchema relu_{"aten::relu", ""};
-};
 
 TEST_F(op_path, names_are_qualified_by_their_overload) {
   FakeRecordFunction add(add_, Scope::kFunction);
@@ -413,78 +315,6 @@ TEST_F(op_path, serves_nothing_after_quiesce_but_ends_what_is_open) {
   EXPECT_EQ(ops.size(), 1U);
   EXPECT_EQ(collector_->totals().started, 1U);
   expect_sum();
-}
-
-/// Layouts that are not PyTorch's: each is recognised, none is read wrongly.
-class doctored_layout : public op_path {
- protected:
-  void run(FakeRecordFunction& function) {
-    begin(function);
-    end(function);
-  }
-};
-
-TEST_F(doctored_layout, agreement_is_verified_after_enough_events) {
-  for (std::uint32_t at = 0; at < kEventsToVerify; ++at) {
-    EXPECT_EQ(g_layout_verdict.load(), LayoutVerdict::kUnchecked);
-    FakeRecordFunction function(add_, Scope::kFunction);
-    run(function);
-  }
-  EXPECT_EQ(g_layout_verdict.load(), LayoutVerdict::kVerified);
-}
-
-TEST_F(doctored_layout, an_unknown_scope_turns_the_observer_off) {
-  FakeRecordFunction function(add_, Scope::kFunction);
-  function.put(kScopeOffset, std::uint8_t{11});
-  run(function);
-  EXPECT_EQ(g_layout_verdict.load(), LayoutVerdict::kOff);
-  EXPECT_TRUE(collect().empty());
-  expect_sum();
-}
-
-TEST_F(doctored_layout, a_moved_schema_pointer_leaves_names_without_overloads) {
-  FakeRecordFunction function(add_, Scope::kFunction);
-  const FakeSchema elsewhere{"aten::wrong", "wrong"};
-  TorchLibrary torch = fakes::fake_torch_library();
-  torch.name = [](const RecordFunction*) { return "aten::add"; };
-  std::array<bool, core::kScopeCount> scopes{};
-  scopes[0] = true;
-  start(torch, scopes);
-  function.put(kFunctionOffset, &elsewhere);
-  run(function);
-  EXPECT_EQ(g_layout_verdict.load(), LayoutVerdict::kNameOnly);
-  const auto ops = collect();
-  ASSERT_EQ(ops.count("aten::add"), 1U);
-  EXPECT_EQ(ops.at("aten::add").record.sequence_nr, -1);
-}
-
-TEST_F(doctored_layout, another_overload_name_is_not_believed) {
-  TorchLibrary torch = fakes::fake_torch_library();
-  torch.overload_name = [](const RecordFunction*) { return "Scalar"; };
-  std::array<bool, core::kScopeCount> scopes{};
-  scopes[0] = true;
-  start(torch, scopes);
-  FakeRecordFunction function(add_, Scope::kFunction);
-  run(function);
-  EXPECT_EQ(g_layout_verdict.load(), LayoutVerdict::kNameOnly);
-  EXPECT_EQ(collect().count("aten::add"), 1U);
-}
-
-TEST_F(doctored_layout, another_thread_number_is_not_believed) {
-  FakeRecordFunction function(add_, Scope::kFunction);
-  function.put(kThreadIdOffset, std::uint64_t{99});
-  run(function);
-  EXPECT_EQ(g_layout_verdict.load(), LayoutVerdict::kNameOnly);
-}
-
-TEST_F(doctored_layout, without_keyword_inputs_the_forward_thread_is_nearer) {
-  FakeRecordFunction function(std::string("AddBackward0"), Scope::kBackwardFunction);
-  for (std::size_t at = 0; at < 16; at += 8) {  // an empty outputs_ vector
-    function.put(FakeRecordFunction::Offsets::kKeywordInputs + at, std::uint64_t{0});
-  }
-  function.put(FakeRecordFunction::Offsets::kForwardThreadWithout, std::uint64_t{5});
-  run(function);
-  EXPECT_EQ(collect().at("AddBackward0").record.forward_thread, 5U);
 }
 
 }  // namespace

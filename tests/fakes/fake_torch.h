@@ -7,8 +7,8 @@
 
 #include "observer/torch_library.h"
 
-/// Objects laid out like PyTorch's, by hand and by field, so that the callbacks can be driven without
-/// libtorch. The layout is that of PyTorch 2.13 with the cxx11 ABI (observer/torch_abi.h).
+/// Objects laid out like PyTorch's, by hand and by field, so that the callbacks can be driven
+/// without libtorch. The layout is that of PyTorch 2.13 with the cxx11 ABI (observer/torch_abi.h).
 namespace torchtrace::fakes {
 
 /// Begins like `c10::FunctionSchema`: {std::string name, std::string overload_name}.

@@ -196,8 +196,8 @@ TEST_F(sequencer, repeats_what_is_open_for_a_new_file) {
   }
 }
 
-/// Random trees on several threads, drained at random moments and with random drops, against what really
-/// happened.
+/// Random trees on several threads, drained at random moments and with random drops, against what
+/// really happened.
 class sequencer_against_reality : public testing::TestWithParam<unsigned> {
  protected:
   /// Appends a random tree to `ops`; returns when it ends.
