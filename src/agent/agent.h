@@ -4,10 +4,10 @@
 
 /// The one place that knows observer, flush and configuration: load, start, fork, exit.
 ///
-///   constructor / dlopen hook -> look_for_torch   libtorch is there: read the configuration,
-///   register first operator            -> activate         mapping, flush thread
-///   fork                      -> fork_handlers    the child starts afresh at its own first
-///   operator exit, _exit               -> finish           bounded final drain
+///   constructor, dlopen hook -> look_for_torch   libtorch is there: read the options, register
+///   first operator           -> activate         mapping, flush thread
+///   fork                     -> fork_handlers    the child starts afresh at its first operator
+///   exit, _exit              -> finish           bounded final drain
 ///
 /// State is leaked on purpose: callbacks and other threads may still come.
 namespace torchtrace::flush {
