@@ -18,8 +18,8 @@
 #include "observer/observer.h"
 #include "observer/op_callbacks.h"
 
-/// Threads that come and go and run operators as fast as they can, while another one reads their stacks and
-/// drains their rings: for ThreadSanitizer and AddressSanitizer, and for the sums.
+/// Threads that come and go and run operators as fast as they can, while another one reads their
+/// stacks and drains their rings: for ThreadSanitizer and AddressSanitizer, and for the sums.
 namespace torchtrace::observer {
 namespace {
 
