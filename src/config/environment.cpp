@@ -5,6 +5,7 @@
 #include <string>
 
 #include "config/option_table.h"
+#include "config/suggest.h"
 #include "config/text.h"
 #include "config/value.h"
 
@@ -36,30 +37,40 @@ const Section* section_named_by(std::string_view name) {
   return nullptr;
 }
 
-/// "; did you mean X?", or nothing.
-std::string suggestion(std::string_view name, const std::vector<std::string>& names) {
-  const std::vector<std::string_view> candidates(names.begin(), names.end());
-  const std::string_view near = nearest(name, candidates);
-  return near.empty() ? std::string{} : "; did you mean " + std::string{near} + '?';
-}
-
-std::vector<std::string> names_of_section(const Section& section) {
-  std::vector<std::string> names;
+std::string names_of_section(std::string_view section) {
+  std::string names;
   for (const Option& option : options()) {
-    if (section_of(option.name) == section.name) names.push_back(environment_name(option));
+    if (section_of(option.name) != section) continue;
+    names += (names.empty() ? "" : ", ") + environment_name(option);
   }
   return names;
+}
+
+std::string unknown_variable(std::string_view name, const Section& section) {
+  const std::string_view key =
+      name.substr(kPrefix.size() + std::string_view{section.name}.size() + 1);
+  if (const Option* option = suggest_option(section.name, key)) {
+    return "; did you mean " + environment_name(*option) + '?';
+  }
+  return std::string{"; the options of ["} + section.name + "] are " +
+         names_of_section(section.name);
+}
+
+/// Names that are near no section are not ours to judge: the nearest whole name is only offered.
+std::string ignored_variable(std::string_view name, const std::vector<std::string>& known) {
+  const std::vector<std::string_view> candidates(known.begin(), known.end());
+  const std::string_view near = nearest(name, candidates);
+  return near.empty() ? std::string{} : "; did you mean " + std::string{near} + '?';
 }
 
 void check_name(std::string_view name, const std::vector<std::string>& known, LoadResult& result) {
   if (is_reserved(name) || holds(known, name)) return;
   const std::string where = "environment: " + printable(name);
   if (const Section* section = section_named_by(name)) {
-    std::string near = suggestion(name, names_of_section(*section));
-    if (near.empty()) near = suggestion(name, known);
-    result.problems.push_back({where + " is not an option" + near});
+    result.problems.push_back({where + " is not an option" + unknown_variable(name, *section)});
   } else {
-    result.notes.push_back({where + " is ignored: it names no option" + suggestion(name, known)});
+    result.notes.push_back(
+        {where + " is ignored: it names no option" + ignored_variable(name, known)});
   }
 }
 

@@ -5,6 +5,8 @@
 #include "config/builder.h"
 #include "config/environment.h"
 #include "config/file_text.h"
+#include "config/option_table.h"
+#include "config/suggest.h"
 #include "config/text.h"
 #include "config/toml_reader.h"
 
@@ -13,63 +15,32 @@ namespace {
 
 constexpr const char* kFileVariable = "TORCHTRACE_CONFIG";
 
-std::vector<std::string_view> section_names() {
-  std::vector<std::string_view> names;
-  for (const Section& section : sections()) names.emplace_back(section.name);
-  return names;
-}
-
-std::vector<std::string_view> keys_of(std::string_view section) {
-  std::vector<std::string_view> keys;
-  for (const Option& option : options()) {
-    if (section_of(option.name) == section) keys.push_back(key_of(option.name));
-  }
-  return keys;
-}
-
-std::string join(const std::vector<std::string_view>& names) {
-  std::string out;
-  for (const std::string_view name : names) {
-    if (!out.empty()) out += ", ";
-    out += name;
-  }
-  return out;
-}
-
-/// The option of another section whose key is exactly this one, or nullptr.
-const Option* option_with_key(std::string_view key) {
-  for (const Option& option : options()) {
-    if (key_of(option.name) == key) return &option;
-  }
-  return nullptr;
+std::string did_you_mean(const Option& option) {
+  return std::string{"; did you mean "} + option.name + '?';
 }
 
 std::string unknown_section(std::string_view name) {
   const std::string_view near = nearest(name, section_names());
-  std::string wrong = '[' + printable(name) + "] is not a section";
+  const std::string wrong = '[' + printable(name) + "] is not a section";
   if (!near.empty()) return wrong + "; did you mean [" + std::string{near} + "]?";
   return wrong + "; the sections are " + join(section_names());
 }
 
 std::string unknown_key(std::string_view name) {
-  const std::string section{section_of(name)};
-  std::string wrong = printable(name) + " is not an option";
-  const std::string_view near = nearest(key_of(name), keys_of(section));
-  if (!near.empty()) return wrong + "; did you mean " + section + '.' + std::string{near} + '?';
-  if (const Option* elsewhere = option_with_key(key_of(name))) {
-    return wrong + "; did you mean " + elsewhere->name + '?';
+  const std::string wrong = printable(name) + " is not an option";
+  const std::string_view section = section_of(name);
+  if (const Option* option = suggest_option(section, key_of(name))) {
+    return wrong + did_you_mean(*option);
   }
-  return wrong + "; the keys of [" + section + "] are " + join(keys_of(section));
+  return wrong + "; the keys of [" + std::string{section} + "] are " + join(keys_of(section));
 }
 
 std::string outside_sections(std::string_view name) {
   if (is_section(name)) {
     return printable(name) + " is a section, not a key: write [" + std::string{name} + ']';
   }
-  std::string wrong = printable(name) + " stands outside any section";
-  if (const Option* option = option_with_key(name)) {
-    return wrong + "; did you mean " + option->name + '?';
-  }
+  const std::string wrong = printable(name) + " stands outside any section";
+  if (const Option* option = suggest_option({}, name)) return wrong + did_you_mean(*option);
   return wrong + "; the sections are " + join(section_names());
 }
 

@@ -49,10 +49,8 @@ Value fetch(const Config& config) {
 // Choices, in the order of their enumerators (config.h, core/record.h).
 
 constexpr Choice kScopes[] = {
-    {"function",
-     "operators (aten::add), custom operators, and the engine around each autograd node"},
-    {"backward_function",
-     "the nodes of the backward pass (AddBackward0), with their link to the forward pass"},
+    {"function", "operators (aten::add), custom ones too, and the engine around each node"},
+    {"backward_function", "nodes of the backward pass (AddBackward0), linked to the forward pass"},
     {"torchscript_function", "functions and methods of TorchScript"},
     {"kernel_function_dtype", "the data type a kernel was chosen for; selective builds only"},
     {"custom_class", "methods of TorchScript custom classes"},
