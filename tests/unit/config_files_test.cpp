@@ -6,6 +6,7 @@
 
 #include <string>
 
+#include "config/key_dots.h"
 #include "config_support.h"
 
 namespace torchtrace::config {
@@ -85,6 +86,26 @@ TEST(config_files, does_not_wait_for_a_writer_of_a_fifo) {
 TEST(config_files, refuses_what_is_far_too_large) {
   EXPECT_EQ(problems_in(std::string(65537, '\n')), "cannot read : it is larger than 64KiB\n");
   EXPECT_TRUE(test::load_text(std::string(65536, '\n')).config);
+}
+
+TEST(config_files, refuses_keys_that_nest_without_end) {
+  std::string dotted = "a";
+  while (dotted.size() < 60000) dotted += ".a";
+  EXPECT_EQ(problems_in(dotted + " = 1\n"),
+            ": more than 256 dots outside strings: no configuration nests keys so deeply\n");
+  const std::string nested = std::string(17, '[') + std::string(17, ']');
+  EXPECT_EQ(problems_in("a = " + nested).find(":1: not valid TOML"), 0U);
+}
+
+TEST(key_dots, are_counted_outside_comments_and_strings) {
+  EXPECT_EQ(count_key_dots(""), 0U);
+  EXPECT_EQ(count_key_dots("a.b = 1.5 # ...\n[c.d]"), 3U);
+  EXPECT_EQ(count_key_dots(R"("a.b".'c.d' = "..\"..". # .)"), 2U);
+  EXPECT_EQ(count_key_dots(R"(a = 'C:\..\' . b = '.')"), 1U) << "no escapes between single quotes";
+  EXPECT_EQ(count_key_dots("a = \"\"\".\n\".\"\"\"\nb.c = '''\n'.'''"), 1U);
+  EXPECT_EQ(count_key_dots("a = \"...\nb.c = 1"), 1U) << "an open string ends with its line";
+  EXPECT_EQ(count_key_dots("a = \"\"\"..."), 0U);
+  EXPECT_EQ(count_key_dots("a = \"\\"), 0U);
 }
 
 TEST(config_files, gives_the_line_of_a_syntax_error) {

@@ -18,8 +18,8 @@ std::size_t rows_of(std::string_view section) {
   return count;
 }
 
-// A structured binding needs exactly as many names as there are members, so a member that is added to
-// config.h does not compile here until it is counted, and then fails until it has its row.
+// A structured binding needs exactly as many names as there are members, so a member that is added
+// to config.h does not compile here until it is counted, and then fails until it has its row.
 TEST(option_table, has_a_row_for_every_member) {
   const Config config;
   const auto& [filters, buffer, output, clock, digest] = config;
