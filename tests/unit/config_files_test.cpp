@@ -6,6 +6,7 @@
 
 #include <string>
 
+#include "config/ascii_text.h"
 #include "config/key_dots.h"
 #include "config_support.h"
 
@@ -152,6 +153,32 @@ TEST(config_files, finds_keys_outside_their_section) {
   EXPECT_EQ(problems_in("output = 1\n"), ":1: output is a section, not a key: write [output]\n");
   EXPECT_EQ(problems_in("[[output]]\nhold = \"1s\"\n"),
             ":1: output is a section, not a key: write [output]\n");
+}
+
+// toml++ 3.3 has undefined behaviour on most characters beyond ASCII outside strings; seen by
+// UndefinedBehaviorSanitizer.
+TEST(config_files, survives_other_characters_anywhere) {
+  EXPECT_EQ(problems_in("[output]\nsink = \u00e9\n")
+                .find(":2: not valid TOML, column 8 of \"sink = \u00e9\": "),
+            0U);
+  EXPECT_EQ(problems_in("\"caf\u00e9\" = 1 \u00e9\n").find(":1: not valid TOML, column 12 of "),
+            0U);
+  EXPECT_EQ(problems_in("sink =1'\u00e9'\n").find(":1: not valid TOML"), 0U);
+  EXPECT_EQ(problems_in("\u00e9 = 1\n").find(":1: not valid TOML"), 0U);
+  EXPECT_EQ(problems_in("'caf\u00e9' = 1\n").find(":1: caf\u00e9 stands outside any section"), 0U);
+  const LoadResult result =
+      test::load_text("\xEF\xBB\xBF# \u00e9\n[output]\ndirectory = '/50%25/\u00e9\xff' # \u00e9\n");
+  ASSERT_TRUE(result.config) << all_problems(result);
+  EXPECT_EQ(result.config->output.directory, "/50%25/\u00e9\xff");
+}
+
+TEST(ascii_text, comes_back_as_it_was) {
+  std::string all;
+  for (int c = 0; c < 256; ++c) all += static_cast<char>(c);
+  const std::string encoded = encode_ascii(all);
+  for (const char c : encoded) EXPECT_LT(static_cast<unsigned char>(c), 0x80U);
+  EXPECT_EQ(decode_ascii(encoded), all);
+  EXPECT_EQ(decode_ascii("%4 % %zz %4"), "%4 % %zz %4");
 }
 
 TEST(config_files, lists_every_problem_in_the_order_of_the_lines) {

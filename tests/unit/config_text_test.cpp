@@ -10,9 +10,9 @@ namespace torchtrace::config {
 namespace {
 
 const std::vector<std::string_view>& keys() {
-  static const std::vector<std::string_view> keys{"sink",      "directory", "max_bytes",
-                                                  "when_full", "hold",      "period"};
-  return keys;
+  static const std::vector<std::string_view> kKeys{"sink",      "directory", "max_bytes",
+                                                   "when_full", "hold",      "period"};
+  return kKeys;
 }
 
 TEST(nearest, finds_each_kind_of_slip) {

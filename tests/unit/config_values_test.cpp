@@ -37,7 +37,7 @@ TEST_P(ConfigAccepts, value) {
 }
 
 const std::vector<Case>& accepted() {
-  static const std::vector<Case> cases{
+  static const std::vector<Case> kCases{
       {"filters.scopes", R"(["user_scope"])", "user_scope"},
       {"filters.scopes", R"(["user_scope", "function"])", "function,user_scope"},
       {"filters.scopes",
@@ -75,7 +75,7 @@ const std::vector<Case>& accepted() {
       {"clock.source", R"("tsc")", "tsc"},
       {"clock.source", R"("monotonic")", "monotonic"},
   };
-  return cases;
+  return kCases;
 }
 INSTANTIATE_TEST_SUITE_P(values, ConfigAccepts, testing::ValuesIn(accepted()), title);
 
@@ -92,7 +92,7 @@ TEST_P(ConfigRefuses, value) {
 }
 
 const std::vector<Case>& refused() {
-  static const std::vector<Case> cases{
+  static const std::vector<Case> kCases{
       {"filters.scopes", "\"function\"", "a string, expected a list such as [\"function\"]"},
       {"filters.scopes", "[]",
        "an empty list, expected at least one of function, backward_function, "
@@ -150,7 +150,7 @@ const std::vector<Case>& refused() {
       {"clock.source", R"("monotonc")",
        "not one of auto, tsc, monotonic; did you mean \"monotonic\"?"},
   };
-  return cases;
+  return kCases;
 }
 INSTANTIATE_TEST_SUITE_P(values, ConfigRefuses, testing::ValuesIn(refused()), title);
 
