@@ -67,7 +67,7 @@ constexpr Choice kPolicies[] = {
 };
 
 constexpr Choice kSinks[] = {
-    {"auto", "LTTng if a session records torchtrace's events 1s after PyTorch was found, else CTF"},
+    {"auto", "LTTng if a session daemon runs and a session records the events within 1s, else CTF"},
     {"lttng",
      "events of the LTTng provider \"torchtrace\"; without a session that records them, none"},
     {"ctf", "CTF 1.8 files, written by the traced program itself: no daemon"},
@@ -115,9 +115,9 @@ constexpr Option kOptions[] = {
      1 * kGiB,
      true,
      {},
-     "Ring of one thread that runs operators. An operator takes 64 bytes, so 1MiB holds 16384: "
+     "Ring of one thread that runs operators. An operator takes 64 bytes, so 2MiB holds 32768: "
      "with "
-     "output.period = 10ms, a burst of 1.6 million operators per second on one thread. Where the "
+     "output.period = 10ms, a burst of 3.2 million operators per second on one thread. Where the "
      "ring is full when an operator ends, that operator is dropped and counted in the receipt. "
      "Costs that much shared memory for each such thread, taken at its first operator.",
      store<&Config::buffer, &Config::Buffer::size_bytes>,

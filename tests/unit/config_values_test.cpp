@@ -51,7 +51,7 @@ const std::vector<Case>& accepted() {
       {"buffer.size", "131072", "131072"},
       {"buffer.size", R"("131072")", "131072"},
       {"buffer.size", R"("0.5MiB")", "524288"},
-      {"buffer.total", R"("1MiB")", "1048576"},
+      {"buffer.total", R"("2MiB")", "2097152"},
       {"buffer.total", R"("64GiB")", "68719476736"},
       {"buffer.total", R"("100MB")", "100000000"},
       {"buffer.policy", R"("drop_newest")", "drop_newest"},
@@ -170,7 +170,7 @@ TEST(config_values, have_the_promised_defaults) {
   ASSERT_TRUE(result.config);
   const std::vector<std::pair<std::string, std::string>> expected{
       {"filters.scopes", "function,backward_function,user_scope"},
-      {"buffer.size", "1048576"},
+      {"buffer.size", "2097152"},
       {"buffer.total", "268435456"},
       {"buffer.policy", "drop_newest"},
       {"output.sink", "auto"},
