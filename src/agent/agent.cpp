@@ -40,8 +40,10 @@ std::atomic<pid_t> g_active_pid{0};
 config::Config* g_config = nullptr;
 
 void say_problems(const std::vector<config::Problem>& problems) {
-  for (const config::Problem& problem : problems) core::say(problem.text.c_str());
-  core::say("tracing is off because of the configuration; the program goes on");
+  for (const config::Problem& problem : problems) {
+    const bool is_last = &problem == &problems.back();
+    core::say((problem.text + (is_last ? "; tracing is off" : "")).c_str());
+  }
 }
 
 /// Reads the configuration; nullptr if it is broken or wants nothing.

@@ -40,6 +40,17 @@ int open_folder(int at, const char* name) noexcept {
   return fd;
 }
 
+/// The same open file under a number that is not a standard stream, without which the program may
+/// have been started, nor one that the program gets next. A flock belongs to the open file.
+int move_descriptor(int fd) noexcept {
+  constexpr int kPreferred = 700;  // below the usual soft limit of 1024
+  int moved = fcntl(fd, F_DUPFD_CLOEXEC, kPreferred);
+  if (moved < 0) moved = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+  if (moved < 0) return fd;
+  close(fd);
+  return moved;
+}
+
 }  // namespace
 
 std::uint64_t process_start_time(pid_t pid) noexcept {
@@ -116,7 +127,7 @@ bool Mapping::create_file(const char* root) noexcept {
     file_inode_ = 0;
     return fail("/dev/shm is full");
   }
-  lock_fd_ = fd;
+  lock_fd_ = move_descriptor(fd);
   names_allocated_.store(kNamesStep, std::memory_order_relaxed);
   header_ = static_cast<ProcessHeader*>(memory);
   return true;
