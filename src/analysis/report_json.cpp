@@ -71,14 +71,14 @@ Json receipt_json(const torchtrace_receipt& receipt, bool known, const ReceiptCh
   return json;
 }
 
-Json operator_json(const OperatorRow& row) {
+Json operator_json(const OperatorRow& row, bool commands_known) {
   return {{"name", row.name},           {"calls", row.calls},
           {"estimated_calls", nullptr}, {"estimated_total_ns", nullptr},
           {"standard_error", nullptr},  {"total_ns", row.total_ns},
           {"self_ns", row.self_ns},     {"mean_ns", row.mean_ns},
           {"min_ns", row.min_ns},       {"p50_ns", row.p50_ns},
           {"p99_ns", row.p99_ns},       {"max_ns", row.max_ns},
-          {"commands", row.commands},   {"device_ns", nullptr},
+          {"commands", commands_known ? Json(row.commands) : Json(nullptr)},   {"device_ns", nullptr},
           {"device_total_ns", nullptr}};
 }
 
@@ -156,8 +156,12 @@ void write_json_report(TraceModel& model, SortKey sort, std::ostream& out) {
                                  check_receipts(model), read);
   json["processes"] = std::move(processes);
   json["operators"] = Json::array();
-  for (const OperatorRow& row : make_operator_rows(model, sort)) {
-    json["operators"].push_back(operator_json(row));
+  const std::vector<OperatorRow> rows = make_operator_rows(model, sort);
+  // Without any, nothing says whether commands were counted at all.
+  const bool commands_known = std::any_of(rows.begin(), rows.end(),
+                                          [](const OperatorRow& row) { return row.commands != 0; });
+  for (const OperatorRow& row : rows) {
+    json["operators"].push_back(operator_json(row, commands_known));
   }
   json["commands"] = Json::array();
   json["traces"] = Json::array();

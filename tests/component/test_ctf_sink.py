@@ -14,19 +14,11 @@ import pytest
 from support import namespaces, trace
 from support.availability import unavailable
 from support.paths import TEST_PROGRAMS, built
+from support.synthetic import make_trace, stream_file
 from support.unprivileged_lttng import Daemon, Host, Session
 
 PACKET = 4096
 KIB = 1024
-
-
-def make_trace(folder, *options, check=True):
-    """Runs make_trace and returns what it says a reader has to find."""
-    folder.mkdir(parents=True, exist_ok=True)
-    command = [built(TEST_PROGRAMS / "make_trace"), folder, *map(str, options)]
-    done = subprocess.run(command, capture_output=True, text=True, check=check, timeout=60)
-    truth = json.loads(done.stdout) if done.stdout else {}
-    return {**truth, "stderr": done.stderr}
 
 
 def start_make_trace(folder, *options):
@@ -51,11 +43,6 @@ def count_operators(lines):
 def last_receipt(lines):
     line = [line for line in lines if "torchtrace:receipt:" in line][-1]
     return {key: int(number) for key, number in re.findall(r"(\w+) = (-?\d+)", line)}
-
-
-def stream_file(folder):
-    (path,) = folder.glob("*/stream-*")
-    return path
 
 
 def as_valid(text):
