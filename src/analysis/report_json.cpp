@@ -72,13 +72,20 @@ Json receipt_json(const torchtrace_receipt& receipt, bool known, const ReceiptCh
 }
 
 Json operator_json(const OperatorRow& row, bool commands_known) {
-  return {{"name", row.name},           {"calls", row.calls},
-          {"estimated_calls", nullptr}, {"estimated_total_ns", nullptr},
-          {"standard_error", nullptr},  {"total_ns", row.total_ns},
-          {"self_ns", row.self_ns},     {"mean_ns", row.mean_ns},
-          {"min_ns", row.min_ns},       {"p50_ns", row.p50_ns},
-          {"p99_ns", row.p99_ns},       {"max_ns", row.max_ns},
-          {"commands", commands_known ? Json(row.commands) : Json(nullptr)},   {"device_ns", nullptr},
+  return {{"name", row.name},
+          {"calls", row.calls},
+          {"estimated_calls", nullptr},
+          {"estimated_total_ns", nullptr},
+          {"standard_error", nullptr},
+          {"total_ns", row.total_ns},
+          {"self_ns", row.self_ns},
+          {"mean_ns", row.mean_ns},
+          {"min_ns", row.min_ns},
+          {"p50_ns", row.p50_ns},
+          {"p99_ns", row.p99_ns},
+          {"max_ns", row.max_ns},
+          {"commands", commands_known ? Json(row.commands) : Json(nullptr)},
+          {"device_ns", nullptr},
           {"device_total_ns", nullptr}};
 }
 
