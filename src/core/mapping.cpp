@@ -172,8 +172,8 @@ int Mapping::open_again() const noexcept {
   return -1;
 }
 
-/// Through an open file of its own: a mapping keeps the open file it was made from, and with it that
-/// file's lock, which a forked child has to be able to give up.
+/// Through an open file of its own: a mapping keeps the open file it was made from, and with it
+/// that file's lock, which a forked child has to be able to give up.
 void* Mapping::map_range(std::uint64_t offset, std::uint64_t bytes) noexcept {
   const int fd = open_again();
   if (fd < 0) return MAP_FAILED;
