@@ -73,6 +73,21 @@ TEST_F(ctf_sink_budget, asks_for_state_in_time_for_each_new_file_to_begin_with_i
   }
 }
 
+TEST_F(ctf_sink_budget, ends_no_file_that_has_just_begun) {
+  const auto sink = make(bounded(4 * kMiB, config::WhenFull::kRotate));
+  ASSERT_TRUE(sink) << error_;
+  constexpr std::uint64_t kPacketsPerFile = 4 * kMiB / 16 / kCtfPacketBytes;
+  constexpr std::uint64_t kOperatorsPerPacket = 42;
+  // The first file is full to its last packet, the beginning of the next is still in memory.
+  feed(*sink, kPacketsPerFile * kOperatorsPerPacket + 10);
+  sink->end_of_period(now_ns_);
+  feed(*sink, 2 * kOperatorsPerPacket);
+  sink->close();
+  EXPECT_EQ(std::filesystem::file_size(folder() + "/stream-000000"),
+            kPacketsPerFile * kCtfPacketBytes);
+  EXPECT_EQ(std::filesystem::file_size(folder() + "/stream-000001"), 3 * kCtfPacketBytes);
+}
+
 TEST_F(ctf_sink_budget, is_shared_by_processes_that_begin_one_after_the_other) {
   constexpr std::uint64_t kBudget = 8 * kMiB;
   std::unique_ptr<Sink> sinks[4];

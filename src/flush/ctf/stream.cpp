@@ -116,10 +116,11 @@ void CtfStream::end_of_period(std::uint64_t now_ns) noexcept {
   }
   if (!stopped_) write_out();
   if (stopped_ || !files_.nearly_full()) return;
-  // Here, and not when the file is full, so that the next one begins with the state it is asked
-  // for.
+  // Here, and not when the file is full, so that the next one begins with the state that is asked
+  // for. What was still in memory may have filled it.
+  const std::uint64_t begun = files_.begun();
   write_out_all();
-  files_.end_file();
+  if (files_.begun() == begun) files_.end_file();
 }
 
 bool CtfStream::take_state_request() noexcept {
