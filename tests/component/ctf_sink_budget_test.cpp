@@ -51,6 +51,24 @@ TEST_F(ctf_sink_budget, stops_when_told_to_and_still_writes_the_receipt) {
   EXPECT_EQ(trace.packets.back().events_discarded, trace.receipts[0].lost_disk_full);
 }
 
+TEST_F(ctf_sink_budget, counts_in_the_last_receipt_what_is_lost_on_its_own_way_to_the_disk) {
+  for (const config::WhenFull when_full : {config::WhenFull::kStop, config::WhenFull::kRotate}) {
+    const char* const name = when_full == config::WhenFull::kStop ? "stop" : "rotate";
+    const auto sink = make(bounded(64 * 1024, when_full, name));
+    ASSERT_TRUE(sink) << error_;
+    feed(*sink, 640);  // 15 packets and a part: all still in memory
+    EXPECT_EQ(sink->counts().written, 640U);
+    finish(*sink, 640);
+    const CtfTrace trace = read_ctf_trace(folder(name));
+    ASSERT_EQ(trace.receipts.size(), 1U);
+    const torchtrace_receipt& receipt = trace.receipts[0];
+    EXPECT_LT(receipt.written, 640U);
+    EXPECT_EQ(receipt.written, trace.operators);
+    EXPECT_EQ(receipt.written + receipt.lost_disk_full + receipt.lost_rotated_out, 640U);
+    std::filesystem::remove_all(folder(name));
+  }
+}
+
 TEST_F(ctf_sink_budget, asks_for_state_in_time_for_each_new_file_to_begin_with_it) {
   const auto sink = make(bounded(4 * kMiB, config::WhenFull::kRotate));
   ASSERT_TRUE(sink) << error_;
