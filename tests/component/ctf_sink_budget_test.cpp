@@ -54,7 +54,7 @@ TEST_F(ctf_sink_budget, stops_when_told_to_and_still_writes_the_receipt) {
 TEST_F(ctf_sink_budget, counts_in_the_last_receipt_what_is_lost_on_its_own_way_to_the_disk) {
   for (const config::WhenFull when_full : {config::WhenFull::kStop, config::WhenFull::kRotate}) {
     const char* const name = when_full == config::WhenFull::kStop ? "stop" : "rotate";
-    const auto sink = make(bounded(64 * 1024, when_full, name));
+    const auto sink = make(bounded(kMiB / 16, when_full, name));
     ASSERT_TRUE(sink) << error_;
     feed(*sink, 640);  // 15 packets and a part: all still in memory
     EXPECT_EQ(sink->counts().written, 640U);
