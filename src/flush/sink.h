@@ -46,7 +46,7 @@ class Sink {
   };
   virtual Counts counts() const noexcept = 0;
 
-  /// Writes out what is buffered and closes; no call follows.
+  /// Writes out what is buffered and closes; no call but `counts` follows.
   virtual void close() noexcept = 0;
 };
 

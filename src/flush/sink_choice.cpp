@@ -67,11 +67,11 @@ bool SinkChoice::update(std::size_t held, bool must_decide) noexcept {
 
 void SinkChoice::use(std::unique_ptr<Sink> sink) noexcept {
   if (sink_ != nullptr) {
+    sink_->close();  // first: it may still find the disk full
     const Sink::Counts counts = sink_->counts();
     earlier_.lost_elsewhere += counts.written + counts.lost_elsewhere;
     earlier_.lost_disk_full += counts.lost_disk_full;
     earlier_.lost_rotated_out += counts.lost_rotated_out;
-    sink_->close();
   }
   counts_only_ = sink == nullptr;
   sink_ = std::move(sink);
