@@ -1,10 +1,11 @@
 """The command line given what it cannot use: one clear sentence and the right exit code."""
+import json
 import shutil
 
 import pytest
 
 from support import host, sinks
-from support.cli import torchtrace
+from support.cli import report, torchtrace
 from support.host import program
 
 FAILED, USAGE = 1, 2
@@ -79,7 +80,7 @@ def test_truncated_trace(keep, real_trace):
         file.truncate(int(stream.stat().st_size * keep))
     done = torchtrace("report", real_trace, "--json")
     if done.returncode == 0:
-        assert done.stderr, "that the trace is cut short is said"
+        assert json.loads(done.stdout)["notes"], "that the trace is cut short is said"
     else:
         check_sentence(done, FAILED, real_trace)
 
@@ -99,9 +100,8 @@ def test_stream_without_metadata(real_trace):
 
 def test_moved_trace(real_trace, tmp_path):
     """A trace can be copied to another folder, or another machine, and reads the same."""
-    once = torchtrace("report", real_trace, "--json")
     (inner,) = [path for path in real_trace.iterdir() if path.is_dir()]
-    assert once.returncode == 0
     shutil.copytree(inner, tmp_path / "elsewhere" / inner.name)
-    moved = torchtrace("report", tmp_path / "elsewhere", "--json")
-    assert moved.returncode == 0 and moved.stdout == once.stdout
+    here, there = report(real_trace), report(tmp_path / "elsewhere")
+    for part in ("receipt", "operators"):
+        assert here[part] == there[part]

@@ -59,7 +59,8 @@ def test_process_says_which_torch_it_is(interpreter, tmp_path):
     told = check_loop(command, tmp_path).named("process")[0]
     code = "import torch; print(torch.__version__); print(torch.__file__)"
     version, path = subprocess.check_output([interpreter.python, "-c", code], text=True).split()
-    assert told["torch_version"].split("+")[0] == version.split("+")[0]
+    # Debian's library is told by its name alone, 1.13; a wheel says 2.13.0+cpu.
+    assert version.startswith(told["torch_version"])
     assert "libtorch_cpu" in told["torch_path"]
     if interpreter.name == "wheel":
         assert told["torch_path"].startswith(path.rsplit("/", 1)[0])

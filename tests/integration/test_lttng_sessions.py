@@ -1,7 +1,12 @@
 """The user's own LTTng sessions: begun before or after the program, with contexts or without."""
+import time
+
 import pytest
 
 from support import counting, host, invariants, lttng, trace
+
+# The agent waits a second for a session before it goes on without one.
+DECISION_SECONDS = 2
 
 # Runs 100 operators, waits until a file appears, runs 100 more.
 WAIT_FOR_FILE = """
@@ -28,6 +33,7 @@ def daemon(tmp_path):
 
 
 def start_waiting(daemon, tmp_path, sink):
+    """A program that has run 100 operators and waits until the file returned with it exists."""
     flag = tmp_path / "go on"
     environment = {**host.agent_environment(output_sink=sink), **daemon.environment}
     command = ["/usr/bin/python3", "-c", WAIT_FOR_FILE, str(flag)]
@@ -54,6 +60,7 @@ def test_session_with_contexts(contexts, daemon, tmp_path):
 
 def test_session_after_the_program_started(daemon, tmp_path):
     process, flag = start_waiting(daemon, tmp_path, "lttng")
+    time.sleep(DECISION_SECONDS)
     with lttng.Session(daemon, tmp_path / "trace") as session:
         flag.touch()
         assert host.finish(process).returncode == 0
@@ -68,6 +75,7 @@ def test_session_after_the_program_started(daemon, tmp_path):
 
 def test_auto_moves_from_ctf_to_a_later_session(daemon, tmp_path):
     process, flag = start_waiting(daemon, tmp_path, "auto")
+    time.sleep(DECISION_SECONDS)
     with lttng.Session(daemon, tmp_path / "session") as session:
         flag.touch()
         assert host.finish(process).returncode == 0

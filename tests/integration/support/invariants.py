@@ -35,7 +35,8 @@ def check_nothing_missing(process):
 
 def check_written(process):
     """As many operators can be read as the final receipt says were written."""
-    assert len(process.operators) == process.final_receipt["written"]
+    written = process.final_receipt["written"]
+    assert len(process.operators) == written, process.final_receipt.fields
 
 
 def check_identities(process):
