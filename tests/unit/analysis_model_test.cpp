@@ -96,21 +96,18 @@ nlohmann::json json_of(TraceModel& model) {
   return nlohmann::json::parse(out.str());
 }
 
-class ModelTest : public testing::Test {
- protected:
-  TraceModel finish() { return builder_.finish(); }
-
-  TraceInfo trace_;
-  ModelBuilder builder_;
+/// A builder and the trace that its events come from.
+struct TracedRun {
+  TraceInfo trace;
+  ModelBuilder builder;
 };
 
-using model = ModelTest;
-
-TEST_F(model, sums_the_calls_of_an_operator) {
-  builder_.on_op(trace_, op_event(1, 0, 0, 100, "a"));
-  builder_.on_op(trace_, op_event(2, 1, 10, 30, "b"));
-  builder_.on_op(trace_, op_event(3, 1, 50, 20, "b"));
-  TraceModel result = finish();
+TEST(model, sums_the_calls_of_an_operator) {
+  TracedRun run;
+  run.builder.on_op(run.trace, op_event(1, 0, 0, 100, "a"));
+  run.builder.on_op(run.trace, op_event(2, 1, 10, 30, "b"));
+  run.builder.on_op(run.trace, op_event(3, 1, 50, 20, "b"));
+  TraceModel result = run.builder.finish();
   const OperatorRow row = row_of(result, "b");
   EXPECT_EQ(row.calls, 2U);
   EXPECT_EQ(row.total_ns, 50U);
@@ -122,32 +119,36 @@ TEST_F(model, sums_the_calls_of_an_operator) {
   EXPECT_EQ(result.processes.at(0).read, 3U);
 }
 
-TEST_F(model, counts_a_pair_as_one_call_and_repeated_begins_not_at_all) {
-  builder_.on_op_begin(trace_, begin_event(1, 0, "training"));
-  builder_.on_op_begin(trace_, begin_event(1, 0, "training"));
-  builder_.on_op_end(trace_, end_event(1, 0, 500, TORCHTRACE_OUTCOME_ENDED, "training"));
-  TraceModel result = finish();
+TEST(model, counts_a_pair_as_one_call_and_repeated_begins_not_at_all) {
+  TracedRun run;
+  run.builder.on_op_begin(run.trace, begin_event(1, 0, "training"));
+  run.builder.on_op_begin(run.trace, begin_event(1, 0, "training"));
+  run.builder.on_op_end(run.trace, end_event(1, 0, 500, TORCHTRACE_OUTCOME_ENDED, "training"));
+  TraceModel result = run.builder.finish();
   EXPECT_EQ(row_of(result, "training").calls, 1U);
   EXPECT_EQ(row_of(result, "training").total_ns, 500U);
   EXPECT_EQ(result.processes.at(0).read, 1U);
 }
 
-TEST_F(model, leaves_out_what_did_not_end_recorded) {
+TEST(model, leaves_out_what_did_not_end_recorded) {
+  TracedRun run;
   for (const std::uint8_t outcome :
        {TORCHTRACE_OUTCOME_DROPPED, TORCHTRACE_OUTCOME_FILTERED, TORCHTRACE_OUTCOME_ABANDONED}) {
-    builder_.on_op_begin(trace_, begin_event(outcome, 10U * outcome, "long"));
-    builder_.on_op_end(trace_, end_event(outcome, 10U * outcome, 900U + outcome, outcome, "long"));
+    const std::uint64_t start = std::uint64_t{10} * outcome;
+    run.builder.on_op_begin(run.trace, begin_event(outcome, start, "long"));
+    run.builder.on_op_end(run.trace, end_event(outcome, start, start + 900, outcome, "long"));
   }
-  TraceModel result = finish();
+  TraceModel result = run.builder.finish();
   EXPECT_EQ(row_of(result, "long").calls, 0U);
   EXPECT_EQ(result.processes.at(0).read, 0U);
   EXPECT_EQ(result.processes.at(0).left_out[TORCHTRACE_OUTCOME_FILTERED], 1U);
   EXPECT_TRUE(result.processes.at(0).open.empty());
 }
 
-TEST_F(model, lists_open_operators_without_a_duration) {
-  builder_.on_op_begin(trace_, begin_event(1, 70, "training"));
-  TraceModel result = finish();
+TEST(model, lists_open_operators_without_a_duration) {
+  TracedRun run;
+  run.builder.on_op_begin(run.trace, begin_event(1, 70, "training"));
+  TraceModel result = run.builder.finish();
   EXPECT_EQ(row_of(result, "training").calls, 0U);
   ASSERT_EQ(result.processes.at(0).open.size(), 1U);
   EXPECT_EQ(result.processes[0].open[0].name, "training");
@@ -157,16 +158,17 @@ TEST_F(model, lists_open_operators_without_a_duration) {
                        "counts them: training"));
 }
 
-TEST_F(model, tells_processes_apart_that_had_the_same_pid) {
-  builder_.on_process(trace_, process_event(kPid, 1));
-  builder_.on_op(trace_, op_event(1, 0, 0, 10, "a"));
-  builder_.on_process(trace_, process_event(kPid, 1));
-  builder_.on_process(trace_, process_event(kPid, 2));
-  builder_.on_op(trace_, op_event(1, 0, 100, 10, "a"));
+TEST(model, tells_processes_apart_that_had_the_same_pid) {
+  TracedRun run;
+  run.builder.on_process(run.trace, process_event(kPid, 1));
+  run.builder.on_op(run.trace, op_event(1, 0, 0, 10, "a"));
+  run.builder.on_process(run.trace, process_event(kPid, 1));
+  run.builder.on_process(run.trace, process_event(kPid, 2));
+  run.builder.on_op(run.trace, op_event(1, 0, 100, 10, "a"));
   TraceInfo other_host;
   other_host.host_id = 1;
-  builder_.on_op(other_host, op_event(1, 0, 100, 10, "a"));
-  TraceModel result = finish();
+  run.builder.on_op(other_host, op_event(1, 0, 100, 10, "a"));
+  TraceModel result = run.builder.finish();
   ASSERT_EQ(result.processes.size(), 3U);
   EXPECT_EQ(result.processes[0].start_time, 1U);
   EXPECT_EQ(result.processes[1].start_time, 2U);
@@ -174,53 +176,58 @@ TEST_F(model, tells_processes_apart_that_had_the_same_pid) {
   EXPECT_EQ(row_of(result, "a").calls, 3U);
 }
 
-TEST_F(model, joins_events_that_come_before_their_process_is_described) {
-  builder_.on_op(trace_, op_event(1, 0, 0, 10, "a"));
-  builder_.on_process(trace_, process_event(kPid, 1));
-  EXPECT_EQ(finish().processes.size(), 1U);
+TEST(model, joins_events_that_come_before_their_process_is_described) {
+  TracedRun run;
+  run.builder.on_op(run.trace, op_event(1, 0, 0, 10, "a"));
+  run.builder.on_process(run.trace, process_event(kPid, 1));
+  EXPECT_EQ(run.builder.finish().processes.size(), 1U);
 }
 
-TEST_F(model, takes_the_thread_from_the_op_id) {
+TEST(model, takes_the_thread_from_the_op_id) {
+  TracedRun run;
   torchtrace_op event = op_event(1, 0, 0, 10, "a");
   event.op_id = core::OpId::make(3, 1);
-  builder_.on_op(trace_, event);
+  run.builder.on_op(run.trace, event);
   torchtrace_thread thread{};
   thread.pid = kPid;
   thread.tid = 7;
   thread.slot = 3;
   thread.name = "worker";
-  builder_.on_thread(trace_, thread);
-  const TraceModel result = finish();
+  run.builder.on_thread(run.trace, thread);
+  const TraceModel result = run.builder.finish();
   ASSERT_EQ(result.processes.at(0).threads.size(), 1U);
   EXPECT_EQ(result.processes[0].threads[0].name, "worker");
   EXPECT_EQ(result.processes[0].threads[0].calls, 1U);
   EXPECT_EQ(result.processes[0].threads[0].self_ns, 10U);
 }
 
-TEST_F(model, ignores_operators_without_an_identity) {
+TEST(model, ignores_operators_without_an_identity) {
+  TracedRun run;
   torchtrace_op event = op_event(1, 0, 0, 10, "a");
   event.op_id = 0;
-  builder_.on_op(trace_, event);
-  EXPECT_TRUE(has_note(finish(), "had no op_id"));
+  run.builder.on_op(run.trace, event);
+  EXPECT_TRUE(has_note(run.builder.finish(), "had no op_id"));
 }
 
-TEST_F(model, has_no_notes_where_everything_adds_up) {
-  builder_.on_op(trace_, op_event(1, 0, 0, 10, "a"));
-  builder_.on_receipt(trace_, receipt_event(1));
-  const TraceModel result = finish();
+TEST(model, has_no_notes_where_everything_adds_up) {
+  TracedRun run;
+  run.builder.on_op(run.trace, op_event(1, 0, 0, 10, "a"));
+  run.builder.on_receipt(run.trace, receipt_event(1));
+  const TraceModel result = run.builder.finish();
   EXPECT_TRUE(check_receipts(result).holds());
   EXPECT_TRUE(check_receipts(result).is_final);
   EXPECT_TRUE(make_notes(result).empty());
 }
 
-TEST_F(model, says_which_sum_of_a_receipt_does_not_hold) {
-  builder_.on_op(trace_, op_event(1, 0, 0, 10, "a"));
+TEST(model, says_which_sum_of_a_receipt_does_not_hold) {
+  TracedRun run;
+  run.builder.on_op(run.trace, op_event(1, 0, 0, 10, "a"));
   torchtrace_receipt receipt = receipt_event(1);
   receipt.started = 5;
   receipt.dropped_ring_full = 2;
   receipt.recorded = 2;
-  builder_.on_receipt(trace_, receipt);
-  const TraceModel result = finish();
+  run.builder.on_receipt(run.trace, receipt);
+  const TraceModel result = run.builder.finish();
   EXPECT_EQ(check_receipts(result).started_difference, 1);
   EXPECT_EQ(check_receipts(result).recorded_difference, 1);
   EXPECT_TRUE(has_note(result, "started is 1 more than"));
@@ -228,10 +235,11 @@ TEST_F(model, says_which_sum_of_a_receipt_does_not_hold) {
   EXPECT_TRUE(has_note(result, "2 operators were dropped: ring_full"));
 }
 
-TEST_F(model, compares_what_was_read_with_what_was_written) {
-  builder_.on_op(trace_, op_event(1, 0, 0, 10, "a"));
-  builder_.on_receipt(trace_, receipt_event(3));
-  TraceModel result = finish();
+TEST(model, compares_what_was_read_with_what_was_written) {
+  TracedRun run;
+  run.builder.on_op(run.trace, op_event(1, 0, 0, 10, "a"));
+  run.builder.on_receipt(run.trace, receipt_event(3));
+  TraceModel result = run.builder.finish();
   EXPECT_FALSE(check_receipts(result).holds());
   EXPECT_TRUE(has_note(result, "wrote 3 operators by its receipt, but 1 were read"));
 
@@ -244,22 +252,24 @@ TEST_F(model, compares_what_was_read_with_what_was_written) {
   EXPECT_TRUE(has_note(result, "had no room for 2 events"));
 }
 
-TEST_F(model, counts_what_was_read_up_to_a_periodic_receipt) {
-  builder_.on_op(trace_, op_event(1, 0, 0, 10, "a"));
+TEST(model, counts_what_was_read_up_to_a_periodic_receipt) {
+  TracedRun run;
+  run.builder.on_op(run.trace, op_event(1, 0, 0, 10, "a"));
   torchtrace_receipt receipt = receipt_event(1);
   receipt.final = 0;
-  builder_.on_receipt(trace_, receipt);
-  builder_.on_op(trace_, op_event(2, 0, 20, 10, "a"));
-  TraceModel result = finish();
+  run.builder.on_receipt(run.trace, receipt);
+  run.builder.on_op(run.trace, op_event(2, 0, 20, 10, "a"));
+  TraceModel result = run.builder.finish();
   EXPECT_TRUE(check_receipts(result).holds());
   EXPECT_FALSE(check_receipts(result).is_final);
   EXPECT_EQ(json_of(result)["receipt"]["written"], 2);
   EXPECT_TRUE(has_note(result, "left no final receipt"));
 }
 
-TEST_F(model, has_null_for_what_is_not_known) {
-  builder_.on_op(trace_, op_event(1, 0, 0, 10, "a"));
-  TraceModel result = finish();
+TEST(model, has_null_for_what_is_not_known) {
+  TracedRun run;
+  run.builder.on_op(run.trace, op_event(1, 0, 0, 10, "a"));
+  TraceModel result = run.builder.finish();
   const nlohmann::json json = json_of(result);
   EXPECT_EQ(json["schema"], "torchtrace.report/1");
   EXPECT_TRUE(json["receipt"]["started"].is_null());
@@ -275,17 +285,19 @@ TEST_F(model, has_null_for_what_is_not_known) {
   EXPECT_TRUE(has_note(result, "left no receipt"));
 }
 
-TEST_F(model, survives_names_that_are_no_utf8) {
-  builder_.on_op(trace_, op_event(1, 0, 0, 10, "a\xff"));
-  TraceModel result = finish();
+TEST(model, survives_names_that_are_no_utf8) {
+  TracedRun run;
+  run.builder.on_op(run.trace, op_event(1, 0, 0, 10, "a\xff"));
+  TraceModel result = run.builder.finish();
   EXPECT_EQ(json_of(result)["operators"][0]["calls"], 1);
 }
 
-TEST_F(model, sorts_by_any_column) {
-  builder_.on_op(trace_, op_event(1, 0, 0, 100, "few_long"));
-  builder_.on_op(trace_, op_event(2, 0, 200, 10, "many_short"));
-  builder_.on_op(trace_, op_event(3, 0, 300, 20, "many_short"));
-  TraceModel result = finish();
+TEST(model, sorts_by_any_column) {
+  TracedRun run;
+  run.builder.on_op(run.trace, op_event(1, 0, 0, 100, "few_long"));
+  run.builder.on_op(run.trace, op_event(2, 0, 200, 10, "many_short"));
+  run.builder.on_op(run.trace, op_event(3, 0, 300, 20, "many_short"));
+  TraceModel result = run.builder.finish();
   for (const std::string& key : sort_key_names()) {
     const auto rows = make_operator_rows(result, parse_sort_key(key).value());
     const bool short_first = key == "calls";
@@ -294,10 +306,11 @@ TEST_F(model, sorts_by_any_column) {
   EXPECT_FALSE(parse_sort_key("colour").has_value());
 }
 
-TEST_F(model, shows_the_first_operators_and_how_many_more_there_are) {
-  builder_.on_op(trace_, op_event(1, 0, 0, 100, "first"));
-  builder_.on_op(trace_, op_event(2, 0, 200, 10, "second"));
-  TraceModel result = finish();
+TEST(model, shows_the_first_operators_and_how_many_more_there_are) {
+  TracedRun run;
+  run.builder.on_op(run.trace, op_event(1, 0, 0, 100, "first"));
+  run.builder.on_op(run.trace, op_event(2, 0, 200, 10, "second"));
+  TraceModel result = run.builder.finish();
   std::ostringstream out;
   TextReportOptions options;
   options.top = 1;
