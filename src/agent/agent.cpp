@@ -77,6 +77,7 @@ flush::FlushThread::Options flush_options() {
   options.sink.kind = output.sink;
   options.sink.provider_path = provider_path();
   options.sink.lttng_home = lttng_home();
+  options.sink.run_socket = run_socket();
   options.sink.directory = output.directory;
   options.sink.trace_name = options.info.trace_name();
   options.sink.max_bytes = output.max_bytes;

@@ -60,6 +60,11 @@ std::string lttng_home() {
   return home == nullptr ? "" : home;
 }
 
+std::string run_socket() {
+  const char* socket = std::getenv("TORCHTRACE_RUN_SOCKET");
+  return socket == nullptr ? "" : socket;
+}
+
 std::string absolute_path(const std::string& path) {
   if (!path.empty() && path[0] == '/') return path;
   char folder[PATH_MAX];

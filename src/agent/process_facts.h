@@ -16,6 +16,10 @@ std::string provider_path();
 /// Where lttng-ust looks for the user's own session daemon: $LTTNG_HOME, else $HOME, else empty.
 std::string lttng_home();
 
+/// Where `torchtrace run` listens for processes that want its session: $TORCHTRACE_RUN_SOCKET, else
+/// empty.
+std::string run_socket();
+
 /// `path` as seen from the present working directory.
 std::string absolute_path(const std::string& path);
 

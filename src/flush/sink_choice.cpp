@@ -8,12 +8,14 @@
 #include "flush/lttng_sink.h"
 #include "flush/null_sink.h"
 #include "flush/output_directory.h"
+#include "flush/run_announcement.h"
 #include "flush/session_daemon.h"
 
 namespace torchtrace::flush {
 
 void SinkChoice::load_provider() noexcept {
   if (options_.kind != config::SinkKind::kAuto && options_.kind != config::SinkKind::kLttng) return;
+  announce_to_run(options_.run_socket);
   std::string error;
   provider_.store(load_lttng_provider(options_.provider_path, error), std::memory_order_release);
   loaded_ns_ = core::clock_ns(CLOCK_MONOTONIC);

@@ -25,6 +25,7 @@ class SinkChoice {
     config::SinkKind kind = config::SinkKind::kAuto;
     std::string provider_path;  ///< libtorchtrace-lttng.so
     std::string lttng_home;     ///< $LTTNG_HOME, or $HOME; empty if neither is set.
+    std::string run_socket;     ///< $TORCHTRACE_RUN_SOCKET, or empty.
     std::string directory;      ///< Absolute; may not exist yet.
     std::string trace_name;
     std::uint64_t max_bytes = 0;

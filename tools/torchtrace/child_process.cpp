@@ -36,24 +36,26 @@ bool is_from_terminal(const siginfo_t& info) {
   return is_key && info.si_code == SI_KERNEL;
 }
 
-int supervise(pid_t program, const SignalGuard& signals) {
+int supervise(pid_t program, const SignalGuard& signals, const Listener& listener) {
   for (;;) {
-    const siginfo_t info = signals.wait();
-    if (info.si_signo == SIGCHLD) {
-      if (const auto status = reap(program)) return *status;
-    } else if (!is_from_terminal(info)) {
-      kill(program, info.si_signo);
+    const std::optional<siginfo_t> info = signals.wait(listener.fd);
+    if (!info) {
+      listener.serve();
+    } else if (info->si_signo != SIGCHLD && !is_from_terminal(*info)) {
+      kill(program, info->si_signo);
     }
+    // Always: `serve` may have started programs, and with theirs taken this one's SIGCHLD.
+    if (const auto status = reap(program)) return *status;
   }
 }
 
 }  // namespace
 
 ProgramEnd run_program(const std::vector<std::string>& words, const EnvironmentBlock& environment,
-                       const SignalGuard& signals) {
+                       const SignalGuard& signals, const Listener& listener) {
   const SpawnResult started = spawn({words, environment, signals});
   if (started.pid < 0) return {started.error, 0};
-  return {0, supervise(started.pid, signals)};
+  return {0, supervise(started.pid, signals, listener)};
 }
 
 int exit_as(const ProgramEnd& end) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,12 @@ struct ProgramEnd {
   int wait_status = 0;  ///< As of waitpid.
 };
 
+/// What is to be served while the program runs.
+struct Listener {
+  int fd = -1;                  ///< -1: nothing.
+  std::function<void()> serve;  ///< Called when `fd` can be read; bounded, as signals wait for it.
+};
+
 /// Runs a program as if we were not there: it has our stdin, stdout, stderr and process group, and
 /// gets the signals that are sent to us. When it is stopped from the terminal we stop as well, so
 /// that the shell that waits for us takes over; when it ends we return.
@@ -24,7 +31,7 @@ struct ProgramEnd {
 /// A terminal sends its signals to the whole process group, so the program has them already: these
 /// are not passed on. Whoever uses kill(2) on the whole group reaches the program twice.
 ProgramEnd run_program(const std::vector<std::string>& words, const EnvironmentBlock& environment,
-                       const SignalGuard& signals);
+                       const SignalGuard& signals, const Listener& listener);
 
 /// The exit code that stands for `end`. Where a signal killed the program this process kills itself
 /// with the same one, without a core dump of its own, so that a caller sees what it would have

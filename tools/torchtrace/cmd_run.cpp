@@ -19,6 +19,7 @@
 #include "lttng_session.h"
 #include "output_directory.h"
 #include "program_words.h"
+#include "run_socket.h"
 #include "signal_guard.h"
 
 namespace torchtrace::cli {
@@ -90,7 +91,11 @@ class Recording {
   }
 
   ProgramEnd run(const std::vector<std::string>& words) {
-    const ProgramEnd end = run_program(words, environment_, signals_);
+    Listener listener;
+    if (socket_) {
+      listener = {socket_->fd(), [this] { say_if(session_->add(socket_->take())); }};
+    }
+    const ProgramEnd end = run_program(words, environment_, signals_, listener);
     signals_.discard_pending();  // an interrupt that has ended the program has had its effect
     return end;
   }
@@ -98,13 +103,17 @@ class Recording {
   /// Ends the recording; bounded.
   void finish() {
     if (!session_) return;
-    const std::string warning = session_->finish();
-    if (!warning.empty()) say(warning);
+    say_if(session_->finish());
     session_.reset();
+    socket_.reset();
     daemon_->stop();
   }
 
  private:
+  static void say_if(const std::string& sentence) {
+    if (!sentence.empty()) say(sentence);
+  }
+
   bool choose_sink(SinkKind wanted, const std::string& directory) {
     std::string reason;
     const bool is_lttng = start_session(directory, reason);
@@ -123,13 +132,23 @@ class Recording {
       return false;
     }
     daemon_ = open_lttng_daemon(environment_, signals_, reason);
-    if (!daemon_) return false;
-    session_ = LttngSession::start(*daemon_, directory, reason);
-    if (!session_) {
-      daemon_.reset();
-      return false;
+    if (daemon_ && begin_session(directory, reason)) return true;
+    session_.reset();
+    socket_.reset();
+    daemon_.reset();
+    return false;
+  }
+
+  bool begin_session(const std::string& directory, std::string& reason) {
+    if (daemon_->is_shared()) {
+      socket_ = RunSocket::create(daemon_->home(), reason);
+      if (!socket_) return false;
     }
+    session_ = LttngSession::start(*daemon_, directory, reason);
+    if (!session_) return false;
+    daemon_->session_has_begun();
     daemon_->add_to(environment_);
+    if (socket_) environment_.set("TORCHTRACE_RUN_SOCKET", socket_->path());
     return true;
   }
 
@@ -138,6 +157,7 @@ class Recording {
   // Destroyed from the last to the first.
   SignalGuard signals_;
   std::unique_ptr<LttngDaemon> daemon_;
+  std::unique_ptr<RunSocket> socket_;  ///< Where the daemon is shared.
   std::unique_ptr<LttngSession> session_;
 };
 

@@ -5,8 +5,6 @@
 
 #include <regex>
 
-#include "run_session_names.h"
-
 namespace torchtrace::cli {
 namespace {
 
@@ -61,13 +59,15 @@ bool LttngSession::set_up(const std::string& directory, std::string& error) cons
   std::vector<std::string> create = {"create", name_, "--output=" + directory};
   if (writes_ctf2_by_default(daemon_.version())) create.emplace_back("--trace-format=ctf-1.8");
   const std::string session = "--session=" + name_;
-  const std::vector<std::vector<std::string>> commands = {
+  std::vector<std::vector<std::string>> commands = {
       create,
       {"enable-channel", "--userspace", session, "--discard", "--buffers-uid",
        "--subbuf-size=" + std::to_string(bytes),
        "--num-subbuf=" + std::to_string(kSubbuffersPerCpu), "torchtrace"},
-      {"enable-event", "--userspace", session, "--channel=torchtrace", "torchtrace:*"},
-      {"start", name_}};
+      {"enable-event", "--userspace", session, "--channel=torchtrace", "torchtrace:*"}};
+  if (daemon_.is_shared())
+    commands.push_back({"untrack", "--userspace", session, "--vpid", "--all"});
+  commands.push_back({"start", name_});
   for (const auto& command : commands) {
     const CommandResult result = daemon_.lttng(command, kCommandLimit);
     if (result.is_ok()) continue;
@@ -80,9 +80,18 @@ bool LttngSession::set_up(const std::string& directory, std::string& error) cons
 std::unique_ptr<LttngSession> LttngSession::start(const LttngDaemon& daemon,
                                                   const std::string& directory,
                                                   std::string& error) {
-  std::unique_ptr<LttngSession> session(new LttngSession(daemon, new_run_session_name()));
+  std::unique_ptr<LttngSession> session(new LttngSession(daemon));
   if (!session->set_up(directory, error)) return nullptr;
   return session;
+}
+
+std::string LttngSession::add(const std::vector<pid_t>& processes) const {
+  if (processes.empty()) return {};
+  std::string list;
+  for (const pid_t pid : processes) list += (list.empty() ? "" : ",") + std::to_string(pid);
+  const CommandResult track = daemon_.lttng(
+      {"track", "--userspace", "--session=" + name_, "--vpid=" + list}, kCommandLimit);
+  return track.is_ok() ? "" : "process " + list + " is not recorded: " + track.reason();
 }
 
 std::string LttngSession::finish() {

@@ -3,12 +3,15 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "lttng_daemon.h"
 
 namespace torchtrace::cli {
 
-/// A recording session that takes all events of provider `torchtrace` from its start to `finish`.
+/// A recording session that takes all events of provider `torchtrace` from its start to `finish`:
+/// in a daemon of the run's own those of every process, in a shared one those of the processes that
+/// are added.
 class LttngSession {
  public:
   /// The trace goes to `directory`. `daemon` must live longer.
@@ -20,13 +23,15 @@ class LttngSession {
   LttngSession(const LttngSession&) = delete;
   LttngSession& operator=(const LttngSession&) = delete;
 
+  /// Takes these processes' events, where the daemon is a shared one. Errors: a sentence, or empty.
+  std::string add(const std::vector<pid_t>& processes) const;
+
   /// Waits, bounded, until all data are in the files, and removes the session.
   /// Returns what may be missing in the trace and why, a sentence; empty if all is there.
   std::string finish();
 
  private:
-  LttngSession(const LttngDaemon& daemon, std::string name)
-      : daemon_(daemon), name_(std::move(name)) {}
+  explicit LttngSession(const LttngDaemon& daemon) : daemon_(daemon), name_(daemon.run_name()) {}
   bool set_up(const std::string& directory, std::string& error) const;
 
   const LttngDaemon& daemon_;

@@ -1,6 +1,11 @@
 #include "signal_guard.h"
 
+#include <poll.h>
+#include <sys/signalfd.h>
+
+#include <array>
 #include <cerrno>
+#include <system_error>
 
 namespace torchtrace::cli {
 namespace {
@@ -26,7 +31,11 @@ timespec to_timespec(std::chrono::nanoseconds duration) {
 }  // namespace
 
 SignalGuard::SignalGuard()
-    : blocked_(set_of(kHandledSignals)), original_mask_(), original_child_action_() {
+    : blocked_(set_of(kHandledSignals)),
+      pending_(signalfd(-1, &blocked_, SFD_CLOEXEC | SFD_NONBLOCK)),
+      original_mask_(),
+      original_child_action_() {
+  if (!pending_.is_open()) throw std::system_error(errno, std::generic_category(), "signalfd");
   sigprocmask(SIG_BLOCK, &blocked_, &original_mask_);
   // Where a parent left SIGCHLD ignored, children would vanish without a status.
   struct sigaction wait_for_children = {};
@@ -42,11 +51,15 @@ void SignalGuard::discard_pending() const {
   }
 }
 
-siginfo_t SignalGuard::wait() const {
-  siginfo_t info;
-  while (sigwaitinfo(&blocked_, &info) < 0) {
+std::optional<siginfo_t> SignalGuard::wait(int fd) const {
+  std::array<pollfd, 2> sources = {{{pending_.get(), POLLIN, 0}, {fd, POLLIN, 0}}};
+  const timespec no_time = {};
+  for (;;) {
+    poll(sources.data(), sources.size(), -1);
+    siginfo_t info;
+    if (sigtimedwait(&blocked_, &info, &no_time) > 0) return info;
+    if ((sources[1].revents & POLLIN) != 0) return std::nullopt;
   }
-  return info;
 }
 
 int SignalGuard::wait_for(std::initializer_list<int> wanted,

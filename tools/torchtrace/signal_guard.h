@@ -3,6 +3,9 @@
 #include <chrono>
 #include <csignal>
 #include <initializer_list>
+#include <optional>
+
+#include "file_descriptor.h"
 
 namespace torchtrace::cli {
 
@@ -20,8 +23,8 @@ class SignalGuard {
   /// Throws away what is pending.
   void discard_pending() const;
 
-  /// Waits for any of the blocked signals.
-  siginfo_t wait() const;
+  /// Waits for any of the blocked signals. No value: `fd` (-1: none) can be read.
+  std::optional<siginfo_t> wait(int fd) const;
 
   /// Waits for one of `wanted`, all of which must be blocked here. Returns it, or 0: `limit` is
   /// over. SIGCHLD only means that some child may have changed, perhaps one that was waited for
@@ -37,6 +40,7 @@ class SignalGuard {
 
  private:
   sigset_t blocked_;
+  FileDescriptor pending_;  ///< A signalfd: readable while a blocked signal is pending.
   sigset_t original_mask_;
   struct sigaction original_child_action_;
 };
