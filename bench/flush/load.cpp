@@ -1,0 +1,92 @@
+// Drives the real flush thread with synthetic records: as fast as it takes them, or at a given
+// rate. The configuration comes from the environment, as the agent's does. Prints one JSON object.
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+#include <time.h>
+
+#include <chrono>
+#include <cstdint>
+#include <iostream>
+#include <thread>
+#include <vector>
+
+#include "flush/synthetic_producer.h"
+#include "switch/recording_process.h"
+
+namespace torchtrace::bench {
+
+namespace {
+
+using SteadyClock = std::chrono::steady_clock;
+using Seconds = std::chrono::duration<double>;
+
+struct Arguments {
+  std::uint64_t records = 1'000'000;  ///< Of all producers together.
+  std::uint64_t rate = 0;  ///< Records per second of all producers; 0: as fast as they go.
+  unsigned producers = 1;
+};
+
+/// At a rate: some records each half millisecond, like a program whose operators come one by one.
+/// Without one: no record is pushed before there is room for it, so the time is the flush thread's.
+void produce(core::Process& process, const Arguments& arguments) {
+  SyntheticProducer producer(process);
+  const std::uint64_t records = arguments.records / arguments.producers;
+  if (arguments.rate == 0) return producer.push_all(records);
+  const double per_second = static_cast<double>(arguments.rate) / arguments.producers;
+  const auto start = SteadyClock::now();
+  for (std::uint64_t done = 0; done < records;) {
+    const double elapsed_s = Seconds(SteadyClock::now() - start).count();
+    const auto due = std::min(records, static_cast<std::uint64_t>(elapsed_s * per_second));
+    producer.push(due - done);
+    done = due;
+    std::this_thread::sleep_for(std::chrono::microseconds(500));
+  }
+}
+
+double thread_cpu_seconds(clockid_t clock) {
+  timespec used{};
+  clock_gettime(clock, &used);
+  return static_cast<double>(used.tv_sec) + static_cast<double>(used.tv_nsec) * 1e-9;
+}
+
+nlohmann::json run(const Arguments& arguments) {
+  RecordingProcess recording = RecordingProcess::start();
+  // Past the flush thread's first clock anchor and its choice of a sink: what comes before is only
+  // held back.
+  SyntheticProducer(*recording.process).push(1);
+  std::this_thread::sleep_for(std::chrono::milliseconds(1200));
+  const auto start = SteadyClock::now();
+  std::vector<std::thread> threads;
+  for (unsigned i = 0; i < arguments.producers; ++i) {
+    threads.emplace_back([&] { produce(*recording.process, arguments); });
+  }
+  for (std::thread& thread : threads) thread.join();
+  recording.wait_until_drained();
+  const double seconds = Seconds(SteadyClock::now() - start).count();
+  recording.finish();
+  const RecordingProcess::Counts counts = recording.counts();
+  return {{"records", counts.started},
+          {"dropped", counts.dropped},
+          {"seconds", seconds},
+          {"cpu_seconds", thread_cpu_seconds(CLOCK_PROCESS_CPUTIME_ID)}};
+}
+
+}  // namespace
+
+}  // namespace torchtrace::bench
+
+int main(int argc, char** argv) {
+  torchtrace::bench::Arguments arguments;
+  CLI::App app("Drives the flush thread with synthetic records");
+  app.add_option("--records", arguments.records, "Records of all producers together");
+  app.add_option("--rate", arguments.rate, "Records per second; 0: as fast as they are taken");
+  app.add_option("--producers", arguments.producers, "Threads that push")->check(CLI::Range(1, 64));
+  CLI11_PARSE(app, argc, argv);
+  try {
+    std::cout << torchtrace::bench::run(arguments) << '\n';
+  } catch (const std::exception& error) {
+    std::cerr << "flush_load: " << error.what() << '\n';
+    return 1;
+  }
+  return 0;
+}

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstdint>
+
+#include "core/process.h"
+
+namespace torchtrace::bench {
+
+/// An op thread without PyTorch: pushes the records that a call tree of operators would leave, a
+/// parent around two children, through the core's own ring. Thread: the one that made it.
+class SyntheticProducer {
+ public:
+  /// Errors: throws std::runtime_error if the thread gets no buffer.
+  explicit SyntheticProducer(core::Process& process);
+
+  /// Pushes `count` records; what finds the ring full is counted as dropped, as on the op path.
+  void push(std::uint64_t count) noexcept;
+
+  /// Same, but waits for the consumer where the ring is full.
+  void push_all(std::uint64_t count) noexcept;
+
+  std::uint64_t ring_slots() const noexcept { return state_->ring.mask + 1; }
+
+ private:
+  static constexpr std::uint32_t kNames = 16;
+
+  void push_one() noexcept;
+
+  core::ThreadState* state_;
+  std::uint32_t name_ids_[kNames];
+  std::uint64_t parent_t0_ticks_ = 0;
+  std::uint32_t position_ = 0;  ///< In the tree: two children, then the parent.
+};
+
+}  // namespace torchtrace::bench

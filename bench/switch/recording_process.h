@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstdint>
+
+#include "core/process.h"
+#include "flush/flush_thread.h"
+
+namespace torchtrace::bench {
+
+/// What the agent makes at a process's first operator: rings, names, registry, and the flush thread
+/// that drains them, by the configuration that the environment names (`TORCHTRACE_OUTPUT_SINK=none`
+/// and so on).
+/// Owner: leaked, as in the agent.
+struct RecordingProcess {
+  core::Process* process = nullptr;
+  flush::FlushThread* flush_thread = nullptr;
+
+  /// Errors: throws std::runtime_error with a sentence.
+  static RecordingProcess start();
+
+  /// Waits until no record is left in a ring. Thread: any.
+  void wait_until_drained() const;
+
+  /// Operators started, and those lost because a ring was full.
+  struct Counts {
+    std::uint64_t started = 0;
+    std::uint64_t dropped = 0;
+  };
+  Counts counts() const noexcept;
+
+  /// Lets the flush thread write the rest and close the trace.
+  void finish();
+};
+
+}  // namespace torchtrace::bench
