@@ -13,7 +13,7 @@
 
 namespace torchtrace::core {
 
-thread_local ThreadState* t_state = nullptr;
+__thread ThreadState* t_state = nullptr;
 
 namespace {
 

@@ -13,7 +13,7 @@ namespace {
 /// before the fork, used in the child only.
 struct Inherited {
   std::uintptr_t addresses[core::kMaxFrames];
-  std::uint32_t count = 0;
+  std::uint32_t count;
 };
 Inherited g_before_fork;
 Inherited g_inherited;

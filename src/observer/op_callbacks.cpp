@@ -49,9 +49,11 @@ std::unique_ptr<ObserverContext> on_start(const RecordFunction& event) noexcept 
     note_loss(*state, state->header->dropped_too_deep, count);
     return nullptr;
   }
-  write_open_op(state->frames[depth],
+  OpenOp& frame = state->frames[depth];
+  write_open_op(frame,
                 {count, address, core::pack_name_and_scope(name_id, depth, scope, core::kFlagNone),
                  top_count(*state, depth), 0});
+  begin_open_op(frame, count, core::read_ticks());
   set_depth(*state, depth + 1);
   return nullptr;
 }

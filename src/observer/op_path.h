@@ -63,9 +63,10 @@ inline std::uint64_t top_count(const core::ThreadState& state, std::uint32_t dep
   return depth == 0 ? 0 : state.frames[depth - 1].count.load(std::memory_order_relaxed);
 }
 
-/// Writes the frame or scope entry of an operator that starts, by `core::read_open_op`'s protocol.
-/// Reads the clock last, so that our own work is not in the operator's time. Returns what it read.
-inline std::uint64_t write_open_op(core::OpenOp& op, const StartedOp& started) noexcept {
+/// Writes the frame or scope entry of an operator that starts, by `core::read_open_op`'s protocol,
+/// but for its time: `begin_open_op` follows. Apart, so that the clock is read last and our own
+/// work is not in the operator's time.
+inline void write_open_op(core::OpenOp& op, const StartedOp& started) noexcept {
   op.count.store(started.count, std::memory_order_relaxed);
   std::atomic_thread_fence(std::memory_order_release);
   op.address.store(started.address, std::memory_order_relaxed);
@@ -73,10 +74,12 @@ inline std::uint64_t write_open_op(core::OpenOp& op, const StartedOp& started) n
   op.parent.store(started.parent, std::memory_order_relaxed);
   op.scope_entry.store(started.scope_entry, std::memory_order_relaxed);
   op.commands.store(0, std::memory_order_relaxed);
-  const std::uint64_t t0_ticks = core::read_ticks();
+}
+
+/// Makes what `write_open_op` wrote whole.
+inline void begin_open_op(core::OpenOp& op, std::uint64_t count, std::uint64_t t0_ticks) noexcept {
   op.t0_ticks.store(t0_ticks, std::memory_order_relaxed);
-  op.version.store(static_cast<std::uint32_t>(started.count), std::memory_order_release);
-  return t0_ticks;
+  op.version.store(static_cast<std::uint32_t>(count), std::memory_order_release);
 }
 
 /// What the ring gets of a frame that ends on its own thread; the rest is the caller's.

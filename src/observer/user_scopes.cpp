@@ -112,7 +112,10 @@ std::unique_ptr<ObserverContext> start_user_scope(ThreadState& state, std::uint6
   const std::uint64_t parent = top_count(state, depth);
   context->parent = parent == 0 ? 0 : core::OpId::make(state.slot, parent);
   write_open_op(state.frames[depth], {count, address, packed, parent, entry + 1});
-  context->t0_ticks = write_open_op(state.scopes[entry], {count, address, packed, parent, 0});
+  write_open_op(state.scopes[entry], {count, address, packed, parent, 0});
+  context->t0_ticks = core::read_ticks();
+  begin_open_op(state.frames[depth], count, context->t0_ticks);
+  begin_open_op(state.scopes[entry], count, context->t0_ticks);
   state.scopes[entry].state.store(core::kScopeOpen, std::memory_order_release);
   if (state.header->scopes_used.load(std::memory_order_relaxed) <= entry) {
     state.header->scopes_used.store(entry + 1, std::memory_order_release);
