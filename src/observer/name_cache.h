@@ -8,23 +8,32 @@
 
 namespace torchtrace::observer {
 
-/// True if `size` bytes agree. Inline, eight at a time: a call to memcmp would cost more than the
+/// True if the `sizeof(Word)` bytes at each agree.
+template <class Word>
+bool equal_words(const char* left, const char* right) noexcept {
+  Word a = 0;
+  Word b = 0;
+  std::memcpy(&a, left, sizeof(Word));
+  std::memcpy(&b, right, sizeof(Word));
+  return a == b;
+}
+
+/// Same for `size` bytes, at least one word: the last word may overlap the one before.
+template <class Word>
+bool equal_by_words(const char* left, const char* right, std::size_t size) noexcept {
+  const std::size_t last = size - sizeof(Word);
+  for (std::size_t at = 0; at < last; at += sizeof(Word)) {
+    if (!equal_words<Word>(left + at, right + at)) return false;
+  }
+  return equal_words<Word>(left + last, right + last);
+}
+
+/// True if `size` bytes agree. Inline, by words: a call to memcmp would cost more than the
 /// comparison of a typical name, and would be a call on the op path. Reads exactly `size` bytes of
 /// each.
 inline bool equal_bytes(const char* left, const char* right, std::size_t size) noexcept {
-  std::uint64_t a = 0;
-  std::uint64_t b = 0;
-  if (size >= 8) {
-    const std::size_t last = size - 8;
-    for (std::size_t at = 0; at < last; at += 8) {
-      std::memcpy(&a, left + at, 8);
-      std::memcpy(&b, right + at, 8);
-      if (a != b) return false;
-    }
-    std::memcpy(&a, left + last, 8);
-    std::memcpy(&b, right + last, 8);
-    return a == b;
-  }
+  if (size >= 8) return equal_by_words<std::uint64_t>(left, right, size);
+  if (size >= 4) return equal_by_words<std::uint32_t>(left, right, size);
   for (std::size_t at = 0; at < size; ++at) {
     if (left[at] != right[at]) return false;
   }
