@@ -30,43 +30,47 @@ char process_state(pid_t pid) noexcept {
   return end_of_command == nullptr ? '?' : end_of_command[2];
 }
 
-/// True if somebody who is not stopped listens on this socket; a dead daemon leaves its file
-/// behind.
-bool listens(const char* path) noexcept {
+/// Who listens on this socket.
+SessionDaemon find_listener(const char* path) noexcept {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
-  if (std::strlen(path) >= sizeof(address.sun_path)) return false;
-  std::strcpy(address.sun_path, path);
+  const std::size_t length = std::strlen(path);
+  if (length >= sizeof(address.sun_path)) return {};
+  std::memcpy(address.sun_path, path, length + 1);
   const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  if (fd < 0) return false;
+  if (fd < 0) return {};
   ucred peer{};
   socklen_t size = sizeof(peer);
   const bool answers =
       connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0 &&
       getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0;
   close(fd);
-  if (!answers) return false;
+  if (!answers) return {};
   const char state = process_state(peer.pid);
-  return state != 'T' && state != 't';
+  const bool is_stopped = state == 'T' || state == 't';
+  return {is_stopped ? SessionDaemonState::kStopped : SessionDaemonState::kListens, peer.pid};
 }
 
-bool any_listens(const std::string& folder) noexcept {
+}  // namespace
+
+SessionDaemon find_session_daemon(const std::string& folder) noexcept {
   DIR* entries = opendir(folder.c_str());
-  if (entries == nullptr) return false;
-  bool found = false;
+  if (entries == nullptr) return {};
+  SessionDaemon found;
   while (const dirent* entry = readdir(entries)) {
     if (std::strncmp(entry->d_name, kSocketPrefix, sizeof(kSocketPrefix) - 1) != 0) continue;
-    found = found || listens((folder + "/" + entry->d_name).c_str());
+    const SessionDaemon daemon = find_listener((folder + "/" + entry->d_name).c_str());
+    if (daemon.state > found.state) found = daemon;
   }
   closedir(entries);
   return found;
 }
 
-}  // namespace
-
 bool session_daemon_answers(const std::string& lttng_home) noexcept {
-  return any_listens("/var/run/lttng") ||
-         (!lttng_home.empty() && any_listens(lttng_home + "/.lttng"));
+  const auto listens = [](const std::string& folder) {
+    return find_session_daemon(folder).state == SessionDaemonState::kListens;
+  };
+  return listens(kSystemDaemonFolder) || (!lttng_home.empty() && listens(lttng_home + "/.lttng"));
 }
 
 }  // namespace torchtrace::flush
