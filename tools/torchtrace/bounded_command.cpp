@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -16,14 +17,19 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-/// False: it still runs at the deadline.
+/// How often a pending signal is looked for: it must not be taken, so it cannot be waited for.
+constexpr milliseconds kInterruptPeriod(100);
+
+/// False: it still runs at the deadline, or when we are asked to end.
 bool wait_until(pid_t pid, steady_clock::time_point deadline, const SignalGuard& signals,
-                int& status) {
+                OnInterrupt on_interrupt, int& status) {
+  const bool is_interruptible = on_interrupt == OnInterrupt::kStop;
   while (waitpid(pid, &status, WNOHANG) == 0) {
     const auto left = std::chrono::ceil<milliseconds>(deadline - steady_clock::now());
-    if (left.count() <= 0 || !signals.wait_for({SIGCHLD}, left)) {
+    if (left.count() <= 0 || (is_interruptible && signals.is_asked_to_end())) {
       return waitpid(pid, &status, WNOHANG) != 0;
     }
+    signals.wait_for({SIGCHLD}, is_interruptible ? std::min(left, kInterruptPeriod) : left);
   }
   return true;
 }
@@ -57,7 +63,7 @@ std::string CommandResult::reason() const {
 
 CommandResult run_bounded(const std::vector<std::string>& words,
                           const EnvironmentBlock& environment, const SignalGuard& signals,
-                          milliseconds limit) {
+                          milliseconds limit, OnInterrupt on_interrupt) {
   CommandResult result;
   // Not a pipe: a daemon that the command leaves behind may keep it open, and nothing needs to be
   // read before the command has ended.
@@ -72,7 +78,7 @@ CommandResult run_bounded(const std::vector<std::string>& words,
     result.start_error = started.error;
     return result;
   }
-  if (!wait_until(started.pid, deadline, signals, result.wait_status)) {
+  if (!wait_until(started.pid, deadline, signals, on_interrupt, result.wait_status)) {
     result.is_timed_out = true;
     kill(-started.pid, SIGKILL);
     waitpid(started.pid, &result.wait_status, 0);

@@ -26,10 +26,15 @@ std::string text_of(int fd);
 /// The last line of `text` that is not empty, without its end.
 std::string last_line(const std::string& text);
 
+/// What a signal that asks us to end means for the command: nothing, since it is soon over and its
+/// work must be done, or its end, as if the limit were over. The signal stays pending.
+enum class OnInterrupt { kFinish, kStop };
+
 /// Runs a helper program that must not be able to hold us up, in a session of its own and with
 /// empty stdin.
 CommandResult run_bounded(const std::vector<std::string>& words,
                           const EnvironmentBlock& environment, const SignalGuard& signals,
-                          std::chrono::milliseconds limit);
+                          std::chrono::milliseconds limit,
+                          OnInterrupt on_interrupt = OnInterrupt::kFinish);
 
 }  // namespace torchtrace::cli
