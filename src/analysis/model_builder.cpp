@@ -129,7 +129,8 @@ void ModelBuilder::on_process(const TraceInfo& trace, const torchtrace_process& 
   stats.info =
       ProcessInfo{event.host,         event.command,       event.torch_version, event.torch_path,
                   event.torch_layout, event.agent_version, event.config_digest, event.clock,
-                  event.rank,         event.world_size};
+                  event.rank,         event.world_size,    event.clock_hz,      event.hold_ns,
+                  event.period_ns};
   process->tracker.raise_grace_ns(kGracePeriods * (event.hold_ns + event.period_ns));
 }
 

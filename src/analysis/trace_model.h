@@ -49,6 +49,9 @@ struct ProcessInfo {
       clock;
   std::int64_t rank = -1;
   std::int64_t world_size = -1;
+  std::uint64_t clock_hz = 0;   ///< Of `clock`.
+  std::uint64_t hold_ns = 0;    ///< How long the agent holds events back to order them.
+  std::uint64_t period_ns = 0;  ///< How often it empties its rings.
 };
 
 struct ProcessStats {
