@@ -47,6 +47,7 @@ int run_command_line(int argc, char** argv) {
   torchtrace::cli::add_report(app, exit_code);
   torchtrace::cli::add_print(app, exit_code);
   torchtrace::cli::add_config(app, exit_code);
+  torchtrace::cli::add_doctor(app, exit_code);
   try {
     app.parse(torchtrace::cli::reversed_command_line(argc, argv));
   } catch (const CLI::ParseError& error) {
