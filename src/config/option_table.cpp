@@ -37,13 +37,13 @@ Value get(Enum member) {
   return {static_cast<std::uint64_t>(member), {}};
 }
 
-template <auto Section, auto Member>
+template <auto section, auto member>
 void store(Config& config, const Value& value) {
-  put((config.*Section).*Member, value);
+  put((config.*section).*member, value);
 }
-template <auto Section, auto Member>
+template <auto section, auto member>
 Value fetch(const Config& config) {
-  return get((config.*Section).*Member);
+  return get((config.*section).*member);
 }
 
 // Choices, in the order of their enumerators (config.h, core/record.h).

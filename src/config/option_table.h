@@ -25,8 +25,9 @@ struct Span {
   std::size_t count = 0;
 
   constexpr Span() = default;
-  template <std::size_t N>
-  constexpr Span(const T (&array)[N]) : first{array}, count{N} {}  // NOLINT(*-explicit-*)
+  template <std::size_t length>
+  // NOLINTNEXTLINE(google-explicit-constructor): an array stands for itself, as with std::span
+  constexpr Span(const T (&array)[length]) : first{array}, count{length} {}
   constexpr const T* begin() const { return first; }
   constexpr const T* end() const { return first + count; }
   constexpr std::size_t size() const { return count; }
