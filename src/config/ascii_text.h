@@ -11,8 +11,8 @@ namespace torchtrace::config {
 /// UTF-8 is not checked: a path may hold any bytes.
 std::string encode_ascii(std::string_view text);
 
-/// The reverse; what is no %XX is left alone. In a TOML string, the escape \u0025 before two digits is
-/// taken for one: accepted, as nobody writes a '%' so.
+/// The reverse; what is no %XX is left alone. In a TOML string, the escape \u0025 before two digits
+/// is taken for one: accepted, as nobody writes a '%' so.
 std::string decode_ascii(std::string_view text);
 
 }  // namespace torchtrace::config
