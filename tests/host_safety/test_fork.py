@@ -34,13 +34,15 @@ print(os.waitstatus_to_exitcode(status), child > 0)
 """
 
 FORK_WITH_BUSY_THREADS = """
-import os, threading, torch
+import os, threading, time, torch
 torch.set_num_threads(1)
 stop = threading.Event()
 def busy():
     value = torch.ones(4)
     while not stop.is_set():
-        value.mul_(0.5)
+        for _ in range(5):
+            value.mul_(0.5)
+        time.sleep(0.001)  # on a busy machine the forks take long, and all of it has to be read back
 threads = [threading.Thread(target=busy) for _ in range(3)]
 for thread in threads:
     thread.start()
