@@ -25,8 +25,8 @@ struct alignas(64) ThreadState {
 
 /// The calling thread's state; nullptr before its first operator, after its end, and in a forked
 /// child. One pointer, because a preloaded library's initial-exec storage is shared with everything
-/// that the program opens later, and its surplus is small. `__thread`, not `thread_local`: that might
-/// have a constructor elsewhere, so each access would first look for one.
+/// that the program opens later, and its surplus is small. `__thread`, not `thread_local`: that
+/// might have a constructor elsewhere, so each access would first look for one.
 extern __thread ThreadState* t_state __attribute__((tls_model("initial-exec")));
 
 }  // namespace torchtrace::core

@@ -42,7 +42,7 @@ def busy():
     while not stop.is_set():
         for _ in range(5):
             value.mul_(0.5)
-        time.sleep(0.001)  # on a busy machine the forks take long, and all of it has to be read back
+        time.sleep(0.001)  # forks take long on a busy machine, and all has to be read back
 threads = [threading.Thread(target=busy) for _ in range(3)]
 for thread in threads:
     thread.start()

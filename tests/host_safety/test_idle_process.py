@@ -57,7 +57,7 @@ def test_torch_imported_but_not_used(interpreter, tmp_path):
 
 
 def system_calls(command, folder, environment):
-    """{system call: how often} of what a program could notice: files, threads, processes, output."""
+    """{system call: how often}, of what a program could notice: files, threads, output."""
     if shutil.which("strace") is None:
         unavailable("strace is not installed")
     folder.mkdir()
