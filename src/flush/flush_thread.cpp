@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <vector>
 
 #include "core/clock.h"
 #include "core/leftovers.h"
@@ -179,10 +180,12 @@ void FlushThread::every_second() {
 void FlushThread::write_state() {
   Sink& sink = *choice_.sink();
   writer_.process(sink, watermark_ns_, anchor_, clock_);
-  collector_.take_new_threads();  // they are among the present ones
-  for (const std::uint32_t slot : collector_.present_threads()) {
-    writer_.thread(sink, watermark_ns_, slot);
+  // New ones are present too, unless they have ended while their operators were held back.
+  std::vector<std::uint32_t> slots = collector_.present_threads();
+  for (const std::uint32_t slot : collector_.take_new_threads()) {
+    if (std::find(slots.begin(), slots.end(), slot) == slots.end()) slots.push_back(slot);
   }
+  for (const std::uint32_t slot : slots) writer_.thread(sink, watermark_ns_, slot);
   sequencer_.repeat_open([&](const SequencedOp& op) { writer_.op(sink, op); });
 }
 
