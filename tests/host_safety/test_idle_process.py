@@ -62,7 +62,7 @@ def system_calls(command, folder, environment):
         unavailable("strace is not installed")
     folder.mkdir()
     log = folder / "strace.log"
-    watched = "trace=open,openat,clone,clone3,fork,vfork,write,socket,connect,memfd_create"
+    watched = "trace=open,openat,clone,clone3,fork,vfork,write,socket,connect,unlink"
     preload = [f"-E{name}={value}" for name, value in environment.items()]
     strace = ["strace", "-f", "-o", str(log), "-e", watched, *preload, *command]
     done = subprocess.run(strace, capture_output=True, text=True, check=False, cwd=folder)

@@ -24,7 +24,12 @@ def named(process, name):
 @every_sink_and_interpreter
 def test_long_scope(sink, interpreter, tmp_path):
     result = tmp_path / "long-scope.json"
-    environment = {"LONG_SCOPE_FILE": str(result), "TORCHTRACE_OUTPUT_HOLD": "20ms"}
+    environment = {
+        "LONG_SCOPE_FILE": str(result),
+        "TORCHTRACE_OUTPUT_HOLD": "20ms",
+        # Room for two thirds of a second: a busy machine may keep the flush thread waiting.
+        "TORCHTRACE_BUFFER_SIZE": "4MiB",
+    }
     process = trace_scopes(
         "long_scope", sink, interpreter, tmp_path, LONG_SCOPE_SECONDS, environment=environment
     )

@@ -7,7 +7,7 @@
 from contextlib import contextmanager
 from pathlib import Path
 
-from . import host, lttng, trace
+from . import host, lttng, paths, trace
 
 
 class CtfSink:
@@ -38,6 +38,15 @@ class LttngSink:
         return trace.read(self.folder, may_be_empty)
 
 
+def _warm_up(daemon, scratch):
+    """Registers a process that emits nothing and waits until the session records it. The first one
+    makes the daemon start its consumer and allocate the buffers, which takes longer on a busy machine
+    than a short program lives."""
+    command = [paths.built(paths.TEST_PROGRAMS / "lttng_host"), paths.built(paths.LTTNG_PROVIDER)]
+    done = host.run(command, Path(scratch) / "warm-up", daemon.environment, stdin="wait 20\n")
+    assert done.returncode == 0 and '"records": true' in done.stdout, done
+
+
 @contextmanager
 def open_sink(name, scratch, contexts=()):
     """A sink called "ctf" or "lttng" whose trace lies below scratch."""
@@ -49,6 +58,7 @@ def open_sink(name, scratch, contexts=()):
     daemon.ensure_running()
     try:
         with lttng.Session(daemon, folder, contexts) as session:
+            _warm_up(daemon, scratch)
             yield LttngSink(session, daemon)
     finally:
         daemon.stop()
