@@ -141,10 +141,8 @@ void Collector::retire(ThreadState& state, Sequencer& sequencer) {
 }
 
 const ThreadInfo& Collector::thread(std::uint32_t slot) const noexcept {
-  // Leaked, since the final drain may come after static destructors.
-  static const auto* const kUnknown = new ThreadInfo{0, 0, 0, "unknown"};
   const auto found = threads_.find(slot);
-  return found == threads_.end() ? *kUnknown : found->second;
+  return found == threads_.end() ? unknown_thread_ : found->second;
 }
 
 std::vector<std::uint32_t> Collector::present_threads() const {

@@ -96,6 +96,7 @@ class Collector {
   core::Process& process_;
   std::vector<Seat> seats_;
   std::unordered_map<std::uint32_t, ThreadInfo> threads_;
+  ThreadInfo unknown_thread_{0, 0, 0, "unknown"};
   std::vector<std::uint32_t> new_threads_;
   std::vector<Loss> ended_losses_;
   Totals ended_;

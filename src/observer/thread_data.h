@@ -17,7 +17,8 @@ struct ThreadData;
 /// the fixed pool in the starting thread's `ThreadData`; its destructor returns it.
 struct ScopeContext final : ObserverContext {
   ~ScopeContext() override;
-  static void operator delete(void* /*context*/) noexcept {}  // the pool is never freed
+  /// PyTorch deletes what it was lent; the pool is never freed, and nothing is made by `new`.
+  static void operator delete(void* /*context*/) noexcept {}  // NOLINT(misc-new-delete-overloads)
 
   core::Process* process = nullptr;  ///< Another one than the present: inherited through fork.
   core::ThreadState* owner = nullptr;
