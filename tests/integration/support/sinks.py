@@ -39,9 +39,9 @@ class LttngSink:
 
 
 def _warm_up(daemon, scratch):
-    """Registers a process that emits nothing and waits until the session records it. The first one
-    makes the daemon start its consumer and allocate the buffers, which takes longer on a busy machine
-    than a short program lives."""
+    """Registers a process that emits nothing and waits until the session records it. The first
+    one makes the daemon start its consumer and allocate the buffers, which takes longer on a busy
+    machine than a short program lives."""
     command = [paths.built(paths.TEST_PROGRAMS / "lttng_host"), paths.built(paths.LTTNG_PROVIDER)]
     done = host.run(command, Path(scratch) / "warm-up", daemon.environment, stdin="wait 20\n")
     assert done.returncode == 0 and '"records": true' in done.stdout, done
