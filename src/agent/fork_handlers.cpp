@@ -15,18 +15,19 @@ namespace torchtrace::agent {
 
 namespace {
 
-/// How long a fork waits for the flush thread to leave the loader, whose lock the child would
-/// inherit.
-constexpr time_t kLoaderPatience_s = 1;
+/// How long a fork waits for the flush thread to leave the loader. A child that is born in the
+/// middle of that finds a library that never finishes loading. Loading takes some ms, on a machine
+/// with far more work than cores a second.
+constexpr time_t kLoaderPatience_s = 10;
 
-/// One fork at a time reaches the handlers: glibc holds its lock of handlers while it runs them.
+/// Of the thread that forks: several may at once, glibc runs the handlers without a lock.
 struct ForkInProgress {
   flush::FlushThread* thread = nullptr;
   const torchtrace_lttng_provider* provider = nullptr;
   sigset_t signals{};
   bool holds_loader = false;
 };
-ForkInProgress g_fork;
+thread_local ForkInProgress t_fork __attribute__((tls_model("initial-exec")));
 
 int match_fork_library(dl_phdr_info* info, std::size_t /*size*/, void* /*data*/) {
   return info->dlpi_name != nullptr &&
@@ -38,29 +39,31 @@ int match_fork_library(dl_phdr_info* info, std::size_t /*size*/, void* /*data*/)
 bool lttng_forks_by_itself() noexcept { return dl_iterate_phdr(match_fork_library, nullptr) != 0; }
 
 void prepare() {
-  g_fork = {};
+  t_fork = {};
   observer::before_fork();
-  g_fork.thread = flush_thread();
-  if (g_fork.thread == nullptr) return;
+  t_fork.thread = flush_thread();
+  // lttng-ust, while it is being loaded, forks a helper that makes a file in /dev/shm. It must not
+  // wait for its own loading to end.
+  if (t_fork.thread == nullptr || t_fork.thread->is_this_thread()) return;
   timespec limit{};
   clock_gettime(CLOCK_REALTIME, &limit);
   limit.tv_sec += kLoaderPatience_s;
-  g_fork.holds_loader = pthread_mutex_timedlock(&g_fork.thread->loader_mutex(), &limit) == 0;
-  if (!lttng_forks_by_itself()) g_fork.provider = g_fork.thread->provider();
-  if (g_fork.provider != nullptr) g_fork.provider->before_fork(&g_fork.signals);
+  t_fork.holds_loader = pthread_mutex_timedlock(&t_fork.thread->loader_mutex(), &limit) == 0;
+  if (!lttng_forks_by_itself()) t_fork.provider = t_fork.thread->provider();
+  if (t_fork.provider != nullptr) t_fork.provider->before_fork(&t_fork.signals);
 }
 
 void release_loader() noexcept {
-  if (g_fork.holds_loader) pthread_mutex_unlock(&g_fork.thread->loader_mutex());
+  if (t_fork.holds_loader) pthread_mutex_unlock(&t_fork.thread->loader_mutex());
 }
 
 void in_parent() {
-  if (g_fork.provider != nullptr) g_fork.provider->after_fork_parent(&g_fork.signals);
+  if (t_fork.provider != nullptr) t_fork.provider->after_fork_parent(&t_fork.signals);
   release_loader();
 }
 
 void in_child() {
-  if (g_fork.provider != nullptr) g_fork.provider->after_fork_child(&g_fork.signals);
+  if (t_fork.provider != nullptr) t_fork.provider->after_fork_child(&t_fork.signals);
   release_loader();
   observer::after_fork_in_child();
   forget_parent();

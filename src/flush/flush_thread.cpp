@@ -81,8 +81,13 @@ bool FlushThread::finish(std::uint64_t deadline_ns) noexcept {
   return true;
 }
 
+bool FlushThread::is_this_thread() const noexcept {
+  return tid_.load(std::memory_order_relaxed) == static_cast<pid_t>(syscall(SYS_gettid));
+}
+
 void* FlushThread::run(void* self) noexcept {
   auto& thread = *static_cast<FlushThread*>(self);
+  thread.tid_.store(static_cast<pid_t>(syscall(SYS_gettid)), std::memory_order_relaxed);
   try {
     thread.loop();
   } catch (const std::exception& error) {

@@ -41,6 +41,9 @@ class FlushThread {
   /// The LTTng provider's fork functions, if it is loaded. See agent/fork_handlers.
   const torchtrace_lttng_provider* provider() const noexcept { return choice_.provider(); }
 
+  /// True on the thread itself.
+  bool is_this_thread() const noexcept;
+
   /// Held while the thread is inside the loader: a fork has to wait for that.
   pthread_mutex_t& loader_mutex() noexcept { return loader_mutex_; }
 
@@ -71,6 +74,7 @@ class FlushThread {
   std::uint64_t next_second_ns_ = 0;
   std::uint64_t anchors_taken_ = 0;
   std::uint64_t names_overflowed_ = 0;
+  std::atomic<pid_t> tid_{0};
   std::atomic<std::uint32_t> must_finish_{0};   ///< Futex.
   std::atomic<std::uint32_t> has_finished_{0};  ///< Futex.
   pthread_mutex_t loader_mutex_ = PTHREAD_MUTEX_INITIALIZER;
