@@ -9,8 +9,8 @@ namespace torchtrace::flush {
 ///
 /// `socket` is the value of TORCHTRACE_RUN_SOCKET: a datagram socket that takes the pid in decimal
 /// digits. Empty: there is no such run. Each process announces itself, forked children too.
-/// Thread: the flush thread. Never blocks. Errors: none is told; the operators that no session
-/// records are counted as such.
-void announce_to_run(const std::string& socket) noexcept;
+/// Returns true if the run has been told; false: there is none, or it has ended.
+/// Thread: the flush thread. Never blocks.
+bool announce_to_run(const std::string& socket) noexcept;
 
 }  // namespace torchtrace::flush

@@ -15,11 +15,12 @@ namespace torchtrace::flush {
 
 void SinkChoice::load_provider() noexcept {
   if (options_.kind != config::SinkKind::kAuto && options_.kind != config::SinkKind::kLttng) return;
-  announce_to_run(options_.run_socket);
+  is_in_run_ = announce_to_run(options_.run_socket);
   std::string error;
   provider_.store(load_lttng_provider(options_.provider_path, error), std::memory_order_release);
   loaded_ns_ = core::clock_ns(CLOCK_MONOTONIC);
-  daemon_answers_ = provider() != nullptr && session_daemon_answers(options_.lttng_home);
+  daemon_answers_ =
+      provider() != nullptr && (is_in_run_ || session_daemon_answers(options_.lttng_home));
   if (provider() == nullptr && options_.kind == config::SinkKind::kLttng) {
     core::say(("operators are only counted: " + error).c_str());
   }
@@ -30,7 +31,8 @@ bool SinkChoice::want_lttng() const noexcept {
 }
 
 bool SinkChoice::may_wait(std::uint64_t limit_ns) const noexcept {
-  return daemon_answers_ && core::clock_ns(CLOCK_MONOTONIC) - loaded_ns_ < limit_ns;
+  const std::uint64_t waited_ns = core::clock_ns(CLOCK_MONOTONIC) - loaded_ns_;
+  return daemon_answers_ && waited_ns < (is_in_run_ ? kDecideInRun_ns : limit_ns);
 }
 
 bool SinkChoice::is_worth_waiting() const noexcept {

@@ -35,6 +35,8 @@ class SinkChoice {
   static constexpr std::size_t kMaxHeldRecords = (64U << 20U) / 64;
   /// From when the provider has been loaded: that may take as long, on a machine that is busy.
   static constexpr std::uint64_t kDecideWithin_ns = 1'000'000'000;
+  /// The same under `torchtrace run`, whose session is certain to come; it takes one command there.
+  static constexpr std::uint64_t kDecideInRun_ns = 5'000'000'000;
   /// The same at the end of the program, where there is a daemon but perhaps no session.
   static constexpr std::uint64_t kPatienceAtEnd_ns = 200'000'000;
 
@@ -77,6 +79,7 @@ class SinkChoice {
   std::uint64_t loaded_ns_ = 0;
   Sink::Counts earlier_;  ///< Of sinks that were left.
   bool daemon_answers_ = false;
+  bool is_in_run_ = false;
   bool is_lttng_ = false;
   bool counts_only_ = false;
 };

@@ -140,15 +140,13 @@ class Recording {
   }
 
   bool begin_session(const std::string& directory, std::string& reason) {
-    if (daemon_->is_shared()) {
-      socket_ = RunSocket::create(daemon_->home(), reason);
-      if (!socket_) return false;
-    }
+    socket_ = RunSocket::create(daemon_->home(), reason);
+    if (!socket_) return false;
     session_ = LttngSession::start(*daemon_, directory, reason);
     if (!session_) return false;
     daemon_->session_has_begun();
     daemon_->add_to(environment_);
-    if (socket_) environment_.set("TORCHTRACE_RUN_SOCKET", socket_->path());
+    environment_.set("TORCHTRACE_RUN_SOCKET", socket_->path());
     return true;
   }
 
@@ -157,7 +155,7 @@ class Recording {
   // Destroyed from the last to the first.
   SignalGuard signals_;
   std::unique_ptr<LttngDaemon> daemon_;
-  std::unique_ptr<RunSocket> socket_;  ///< Where the daemon is shared.
+  std::unique_ptr<RunSocket> socket_;
   std::unique_ptr<LttngSession> session_;
 };
 

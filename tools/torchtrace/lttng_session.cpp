@@ -86,7 +86,7 @@ std::unique_ptr<LttngSession> LttngSession::start(const LttngDaemon& daemon,
 }
 
 std::string LttngSession::add(const std::vector<pid_t>& processes) const {
-  if (processes.empty()) return {};
+  if (processes.empty() || !daemon_.is_shared()) return {};
   std::string list;
   for (const pid_t pid : processes) list += (list.empty() ? "" : ",") + std::to_string(pid);
   const CommandResult track = daemon_.lttng(

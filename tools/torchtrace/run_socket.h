@@ -10,9 +10,9 @@
 
 namespace torchtrace::cli {
 
-/// Where traced processes announce themselves (flush/run_announcement.h), so that a session of
-/// root's, which could see every process on the machine, takes the run's own only: whichever way
-/// they were started, and no other run's.
+/// Where traced processes announce themselves (flush/run_announcement.h): they then know that a
+/// session is certain to come, and a session of root's, which could see every process on the
+/// machine, takes the run's own only, whichever way they were started.
 class RunSocket {
  public:
   /// In `directory`, which is opened up to be searched by all: a process that gave up root may
