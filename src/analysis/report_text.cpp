@@ -156,8 +156,10 @@ void write_receipt(const TraceModel& model, const TextStyle& style, std::ostream
   const torchtrace_receipt total = sum_known_receipts(model);
   const ReceiptCheck check = check_receipts(model);
   std::uint64_t read = 0;
+  std::uint64_t read_at_receipt = 0;
   for (const ProcessStats& process : model.processes) {
     read += process.read;
+    read_at_receipt += process.read_at_receipt;
   }
   write_heading(out, "Receipt (" + verdict(model) + ")", style);
   TextTable table({"counter", "operators", "of these"});
@@ -179,7 +181,8 @@ void write_receipt(const TraceModel& model, const TextStyle& style, std::ostream
   row("  + lost", format_count(reason_sum(total, loss_reasons()) + check.lost_lttng.value_or(0)),
       reason_text(total, loss_reasons()) +
           (check.lost_lttng.value_or(0) != 0 ? " lttng " + format_count(*check.lost_lttng) : ""));
-  row("read from the trace", format_count(read), "");
+  row("read from the trace", format_count(read),
+      read == read_at_receipt ? "" : format_count(read_at_receipt) + " up to the last receipt");
   row("late", format_count(total.late), "");
   row("inherited by fork", format_count(total.inherited), "");
   table.print(out, style);

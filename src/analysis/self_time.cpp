@@ -152,7 +152,7 @@ void SelfTimeTracker::cover(std::uint32_t parent, std::uint64_t start_ns, std::u
     return;
   }
   Entry& entry = entries_[parent];
-  pool_.add(entry.recent, std::max(start_ns, entry.op.start_ns), std::min(end_ns, entry.op.end_ns));
+  pool_.add(entry.recent, start_ns, end_ns);  // Clipped once the parent is final.
   if (entry.state != State::kEnded && watermark_ns_ > grace_ns_) {
     // What lies beyond the start of a child that is still open is covered by that child.
     entry.covered_ns +=

@@ -93,6 +93,28 @@ TEST(self_time, takes_a_repeated_begin_once) {
   EXPECT_EQ(times.by_op(), (Expected{{1, 80}, {2, 20}}));
 }
 
+TEST(self_time, takes_a_repeated_operator_once) {
+  SelfTimes times;
+  SelfTimeTracker tracker(times);
+  EXPECT_TRUE(tracker.add(make_op(1, 0, 0, 10)));
+  EXPECT_FALSE(tracker.add(make_op(1, 0, 0, 10)));
+  EXPECT_FALSE(tracker.begin(make_op(1, 0, 0, 0)));
+  tracker.finish();
+  EXPECT_EQ(times.by_op(), (Expected{{1, 10}}));
+}
+
+TEST(self_time, keeps_an_operator_that_takes_longer_than_the_grace_time) {
+  SelfTimes times;
+  SelfTimeTracker tracker(times, 10);
+  tracker.add(make_op(1, 0, 0, 1000));
+  for (std::uint64_t i = 1; i < 100; ++i) {
+    tracker.add(make_op(i + 1, 1, i * 10, i * 10 + 5));
+  }
+  tracker.finish();
+  EXPECT_EQ(times.by_op().at(1), 1000U - 99 * 5);
+  EXPECT_EQ(tracker.missing_parents(), 0U);
+}
+
 TEST(self_time, knows_an_end_whose_begin_is_lost) {
   SelfTimes times;
   SelfTimeTracker tracker(times);
