@@ -118,13 +118,18 @@ core::Process* start_process() {
   static std::atomic<bool> is_registered{false};
   if (!is_registered.exchange(true)) std::atexit(finish);
   g_active_pid.store(getpid());
+  core::g_process.store(process, std::memory_order_release);
   g_flush_thread.store(thread, std::memory_order_release);
   return process;
 }
 
 core::Process* wait_for_activation() noexcept {
-  const timespec patience{static_cast<time_t>(kActivationPatience_ns / 1'000'000'000), 0};
-  syscall(SYS_futex, &g_activation, FUTEX_WAIT_PRIVATE, kActivating, &patience, nullptr, 0);
+  const std::uint64_t end_ns = core::clock_ns(CLOCK_MONOTONIC) + kActivationPatience_ns;
+  while (g_activation.load(std::memory_order_acquire) == kActivating &&
+         core::clock_ns(CLOCK_MONOTONIC) < end_ns) {
+    const timespec patience{0, 10'000'000};
+    syscall(SYS_futex, &g_activation, FUTEX_WAIT_PRIVATE, kActivating, &patience, nullptr, 0);
+  }
   return core::g_process.load(std::memory_order_acquire);
 }
 
@@ -141,7 +146,6 @@ core::Process* activate() noexcept {
     core::say("tracing is off: it could not be started");
     core::say(error.what());
   }
-  core::g_process.store(process, std::memory_order_release);
   g_activation.store(process == nullptr ? kFailed : kActive, std::memory_order_release);
   syscall(SYS_futex, &g_activation, FUTEX_WAKE_PRIVATE, INT32_MAX, nullptr, nullptr, 0);
   return process;

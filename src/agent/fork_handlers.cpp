@@ -9,6 +9,7 @@
 
 #include "agent/agent.h"
 #include "flush/flush_thread.h"
+#include "flush/lttng_sink.h"
 #include "observer/observer.h"
 
 namespace torchtrace::agent {
@@ -26,7 +27,11 @@ struct ForkInProgress {
   const torchtrace_lttng_provider* provider = nullptr;
   sigset_t signals{};
   bool holds_loader = false;
+  bool holds_fork = false;
 };
+/// One fork at a time between `prepare` and the handler after it: `observer::before_fork` keeps what it
+/// saw in one place.
+pthread_mutex_t g_fork_mutex = PTHREAD_MUTEX_INITIALIZER;
 thread_local ForkInProgress t_fork __attribute__((tls_model("initial-exec")));
 
 int match_fork_library(dl_phdr_info* info, std::size_t /*size*/, void* /*data*/) {
@@ -40,32 +45,39 @@ bool lttng_forks_by_itself() noexcept { return dl_iterate_phdr(match_fork_librar
 
 void prepare() {
   t_fork = {};
-  observer::before_fork();
   t_fork.thread = flush_thread();
   // lttng-ust, while it is being loaded, forks a helper that makes a file in /dev/shm. It must not
   // wait for its own loading to end.
-  if (t_fork.thread == nullptr || t_fork.thread->is_this_thread()) return;
+  if (t_fork.thread != nullptr && t_fork.thread->is_this_thread()) return;
   timespec limit{};
-  clock_gettime(CLOCK_REALTIME, &limit);
+  clock_gettime(CLOCK_MONOTONIC, &limit);
   limit.tv_sec += kLoaderPatience_s;
-  t_fork.holds_loader = pthread_mutex_timedlock(&t_fork.thread->loader_mutex(), &limit) == 0;
-  if (!lttng_forks_by_itself()) t_fork.provider = t_fork.thread->provider();
+  if (t_fork.thread != nullptr) {
+    t_fork.holds_loader =
+        pthread_mutex_clocklock(&t_fork.thread->loader_mutex(), CLOCK_MONOTONIC, &limit) == 0;
+  }
+  t_fork.holds_fork = pthread_mutex_clocklock(&g_fork_mutex, CLOCK_MONOTONIC, &limit) == 0;
+  observer::before_fork();
+  // Also where no operator has run since the last fork: lttng-ust was loaded before that.
+  if (!lttng_forks_by_itself()) t_fork.provider = flush::loaded_lttng_provider();
   if (t_fork.provider != nullptr) t_fork.provider->before_fork(&t_fork.signals);
 }
 
-void release_loader() noexcept {
+/// The child's copies are locked by the same thread, so it may unlock them.
+void release_locks() noexcept {
+  if (t_fork.holds_fork) pthread_mutex_unlock(&g_fork_mutex);
   if (t_fork.holds_loader) pthread_mutex_unlock(&t_fork.thread->loader_mutex());
 }
 
 void in_parent() {
   if (t_fork.provider != nullptr) t_fork.provider->after_fork_parent(&t_fork.signals);
-  release_loader();
+  release_locks();
 }
 
 void in_child() {
   if (t_fork.provider != nullptr) t_fork.provider->after_fork_child(&t_fork.signals);
-  release_loader();
   observer::after_fork_in_child();
+  release_locks();
   forget_parent();
 }
 

@@ -1,5 +1,7 @@
 #include "core/log.h"
 
+#include <signal.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -35,6 +37,34 @@ struct Line {
   }
 };
 
+/// A line of ours must not raise a signal that the program's own would not have raised: SIGPIPE where nobody
+/// reads stderr any more, SIGXFSZ where it is a file at its limit. Blocked while this lives; one that
+/// was raised meanwhile is taken back.
+class QuietWrite {
+ public:
+  QuietWrite() noexcept {
+    sigemptyset(&quiet_);
+    sigaddset(&quiet_, SIGPIPE);
+    sigaddset(&quiet_, SIGXFSZ);
+    sigset_t pending;
+    sigpending(&pending);
+    was_pending_ = sigismember(&pending, SIGPIPE) == 1 || sigismember(&pending, SIGXFSZ) == 1;
+    pthread_sigmask(SIG_BLOCK, &quiet_, &before_);
+  }
+  QuietWrite(const QuietWrite&) = delete;
+  QuietWrite& operator=(const QuietWrite&) = delete;
+  ~QuietWrite() {
+    const timespec at_once{};
+    if (!was_pending_) sigtimedwait(&quiet_, nullptr, &at_once);
+    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  }
+
+ private:
+  sigset_t quiet_{};
+  sigset_t before_{};
+  bool was_pending_ = false;
+};
+
 }  // namespace
 
 void say(const char* message) noexcept {
@@ -45,6 +75,7 @@ void say(const char* message) noexcept {
   line.add("]: ");
   line.add(message);
   line.text[line.length++] = '\n';
+  const QuietWrite quiet;
   // There is nobody to tell if stderr is closed.
   [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, line.text, line.length);
 }

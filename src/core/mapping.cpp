@@ -22,6 +22,9 @@ constexpr std::uint64_t kNamesOffset = (sizeof(ProcessHeader) + kPage - 1) / kPa
 /// Address space only; memory is allocated by `kNamesStep` as names come.
 constexpr std::uint64_t kNamesBytes = 16U << 20U;
 constexpr std::uint64_t kNamesStep = 256U << 10U;
+constexpr int kAllocationTries = 100;
+/// Programs that one process may have become by exec, each with operators.
+constexpr int kMaxImages = 99;
 constexpr std::uint64_t kBuffersOffset = kNamesOffset + kNamesBytes;
 
 bool is_private_folder(int fd) noexcept {
@@ -99,7 +102,13 @@ bool Mapping::create_file(const char* root) noexcept {
   char name[64];
   std::snprintf(name, sizeof(name), "%d-%llu", static_cast<int>(getpid()),
                 static_cast<unsigned long long>(process_start_time(getpid())));
-  const bool made = mkdirat(user_folder, name, 0700) == 0;
+  bool made = mkdirat(user_folder, name, 0700) == 0;
+  // exec keeps pid and start time: what stands there is of the program before it.
+  const std::size_t length = std::strlen(name);
+  for (int image = 2; !made && errno == EEXIST && image <= kMaxImages; ++image) {
+    std::snprintf(name + length, sizeof(name) - length, "-%d", image);
+    made = mkdirat(user_folder, name, 0700) == 0;
+  }
   const int folder = made ? open_folder(user_folder, name) : -1;
   close(user_folder);
   if (folder < 0) return fail("no folder can be made in /dev/shm");
@@ -187,38 +196,45 @@ bool Mapping::allocate_range(std::uint64_t offset, std::uint64_t bytes) noexcept
   const ErrnoGuard keep_errno;  // names are appended in callbacks
   const int fd = open_again();
   if (fd < 0) return false;
-  const int error = posix_fallocate(fd, static_cast<off_t>(offset), static_cast<off_t>(bytes));
+  int error = EINTR;  // tmpfs gives up where a signal is pending, a profiler's timer say
+  for (int attempt = 0; attempt < kAllocationTries && error == EINTR; ++attempt) {
+    error = posix_fallocate(fd, static_cast<off_t>(offset), static_cast<off_t>(bytes));
+  }
   close(fd);
   return error == 0;
 }
 
 char* Mapping::append_name(std::size_t bytes) noexcept {
-  const std::uint64_t start = header_->names_used.fetch_add(bytes, std::memory_order_relaxed);
-  const std::uint64_t end = start + bytes;
-  if (end > kNamesBytes) {
-    header_->names_used.fetch_sub(bytes, std::memory_order_relaxed);
-    return nullptr;
-  }
+  std::uint64_t start = header_->names_used.load(std::memory_order_relaxed);
+  do {
+    // Memory first: what counts as used has to be there for whoever reads it.
+    if (!allocate_names(start + bytes)) return nullptr;
+  } while (
+      !header_->names_used.compare_exchange_weak(start, start + bytes, std::memory_order_relaxed));
+  return names_ + start;
+}
+
+bool Mapping::allocate_names(std::uint64_t end) noexcept {
+  if (end > kNamesBytes) return false;
   std::uint64_t allocated = names_allocated_.load(std::memory_order_acquire);
   while (end > allocated) {
     // Two threads may allocate the same step: doing it twice changes nothing.
-    if (!allocate_range(kNamesOffset + allocated, kNamesStep)) return nullptr;
+    if (!allocate_range(kNamesOffset + allocated, kNamesStep)) return false;
     names_allocated_.compare_exchange_strong(allocated, allocated + kNamesStep,
                                              std::memory_order_acq_rel);
     allocated = names_allocated_.load(std::memory_order_acquire);
   }
-  return names_ + start;
+  return true;
 }
 
 void* Mapping::map_buffer(std::uint32_t index) noexcept {
   const std::uint64_t bytes = header_->buffer_bytes;
   const std::uint64_t offset = kBuffersOffset + std::uint64_t{index} * bytes;
-  if (!is_recoverable()) {
-    void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    return memory == MAP_FAILED ? nullptr : memory;
+  if (is_recoverable() && allocate_range(offset, bytes)) {
+    void* shared = map_range(offset, bytes);
+    if (shared != MAP_FAILED) return shared;
   }
-  if (!allocate_range(offset, bytes)) return nullptr;
-  void* memory = map_range(offset, bytes);
+  void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   return memory == MAP_FAILED ? nullptr : memory;
 }
 

@@ -48,7 +48,8 @@ class Mapping {
   /// Thread: any; lock-free, but may make system calls. Never on the hot path.
   char* append_name(std::size_t bytes) noexcept;
 
-  /// Maps thread buffer `index`, all zero; nullptr if there is no memory.
+  /// Maps thread buffer `index`, all zero: in the file, or where that cannot grow, in memory of its own,
+  /// which a post-mortem reader does not see. nullptr if there is no memory at all.
   /// Thread: any, each index once. System calls: a thread's first operator only.
   void* map_buffer(std::uint32_t index) noexcept;
 
@@ -68,6 +69,7 @@ class Mapping {
  private:
   bool create_file(const char* root) noexcept;
   bool create_anonymous() noexcept;
+  bool allocate_names(std::uint64_t end) noexcept;
   bool allocate_range(std::uint64_t offset, std::uint64_t bytes) noexcept;
   void* map_range(std::uint64_t offset, std::uint64_t bytes) noexcept;
   int open_again() const noexcept;

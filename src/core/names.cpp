@@ -66,7 +66,10 @@ std::uint32_t NameTable::append(std::string_view base, std::string_view overload
   const std::size_t length = base.size() + (overload.empty() ? 0 : 1 + overload.size());
   const std::size_t bytes = (sizeof(NameEntry) + length + 1 + 7) / 8 * 8;
   char* place = mapping_->append_name(bytes);
-  if (place == nullptr) return kOverflowId;
+  if (place == nullptr) {
+    used_.fetch_sub(1, std::memory_order_relaxed);
+    return kOverflowId;
+  }
   char* text = place + sizeof(NameEntry);
   std::memcpy(text, base.data(), base.size());
   if (!overload.empty()) {

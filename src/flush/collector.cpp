@@ -37,23 +37,37 @@ void add_counters(Totals& totals, const ThreadHeader& header) noexcept {
 void Collector::collect(Sequencer& sequencer) {
   open_ = 0;
   is_pressed_ = false;
-  const std::uint32_t count = process_.threads.count();
-  seats_.resize(std::max<std::size_t>(seats_.size(), count));
-  std::vector<ThreadState*> active;
-  for (std::uint32_t index = 0; index < count; ++index) {
-    ThreadState* state = process_.threads.state(index);
-    if (state == nullptr || !meet(index, *state)) continue;
-    active.push_back(state);
-  }
   // All stacks before any ring: an operator that ends in between is in both, never in neither.
-  for (const ThreadState* state : active) {
+  for (const ThreadState* state : occupied()) {
     read_stack(*state, sequencer);
     read_scopes(*state, sequencer);
   }
-  for (ThreadState* state : active) drain(*state, sequencer);
-  for (ThreadState* state : active) {
+  // Looked for again: a thread may begin with the end of a scope that was just read as ended.
+  const std::vector<ThreadState*> rings = occupied();
+  for (ThreadState* state : rings) drain(*state, sequencer);
+  for (ThreadState* state : rings) {
     if (can_retire(*state)) retire(*state, sequencer);
   }
+}
+
+std::vector<ThreadState*> Collector::occupied() {
+  const std::uint32_t count = process_.threads.count();
+  seats_.resize(std::max<std::size_t>(seats_.size(), count));
+  std::vector<ThreadState*> states;
+  for (std::uint32_t index = 0; index < count; ++index) {
+    ThreadState* state = process_.threads.state(index);
+    if (state != nullptr && meet(index, *state)) states.push_back(state);
+  }
+  return states;
+}
+
+/// The state of a seat whose thread has been met and still has it; nullptr otherwise.
+ThreadState* Collector::occupant(std::uint32_t index) const noexcept {
+  ThreadState* state = process_.threads.state(index);
+  if (state == nullptr || seats_[index].slot == 0) return nullptr;
+  const std::uint32_t owner = state->header->state.load(std::memory_order_acquire);
+  if (owner != core::kBufferActive && owner != core::kBufferClosed) return nullptr;
+  return seats_[index].slot == state->header->slot ? state : nullptr;
 }
 
 bool Collector::meet(std::uint32_t index, ThreadState& state) {
@@ -136,7 +150,7 @@ void Collector::retire(ThreadState& state, Sequencer& sequencer) {
   add_loss(ended_losses_, header, "dropped_no_scope", header.dropped_no_scope, seat.no_scope_told);
   add_loss(ended_losses_, header, "dropped_abandoned", header.abandoned, seat.abandoned_told);
   add_counters(ended_, header);
-  sequencer.retire(header.slot);
+  sequencer.retire(header.slot, core::read_ticks());
   process_.threads.recycle(state);
 }
 
@@ -148,9 +162,7 @@ const ThreadInfo& Collector::thread(std::uint32_t slot) const noexcept {
 std::vector<std::uint32_t> Collector::present_threads() const {
   std::vector<std::uint32_t> slots;
   for (std::uint32_t index = 0; index < seats_.size(); ++index) {
-    const ThreadState* state = process_.threads.state(index);
-    if (state == nullptr || seats_[index].slot != state->header->slot) continue;
-    slots.push_back(seats_[index].slot);
+    if (occupant(index) != nullptr) slots.push_back(seats_[index].slot);
   }
   return slots;
 }
@@ -158,9 +170,9 @@ std::vector<std::uint32_t> Collector::present_threads() const {
 std::vector<std::uint32_t> Collector::take_active_threads() {
   std::vector<std::uint32_t> slots;
   for (std::uint32_t index = 0; index < seats_.size(); ++index) {
-    const ThreadState* state = process_.threads.state(index);
+    const ThreadState* state = occupant(index);
+    if (state == nullptr) continue;
     Seat& seat = seats_[index];
-    if (state == nullptr || seat.slot == 0 || seat.slot != state->header->slot) continue;
     const std::uint64_t started = value(state->header->started);
     if (started != seat.started_told) slots.push_back(seat.slot);
     seat.started_told = started;
@@ -181,9 +193,9 @@ std::vector<Loss> Collector::take_losses() {
   std::vector<Loss> losses;
   losses.swap(ended_losses_);
   for (std::uint32_t index = 0; index < seats_.size(); ++index) {
-    const ThreadState* state = process_.threads.state(index);
+    const ThreadState* state = occupant(index);
+    if (state == nullptr) continue;
     Seat& seat = seats_[index];
-    if (state == nullptr || seat.slot == 0 || seat.slot != state->header->slot) continue;
     const ThreadHeader& header = *state->header;
     add_loss(losses, header, "dropped_ring_full", header.dropped_ring_full, seat.ring_full_told);
     add_loss(losses, header, "dropped_too_deep", header.dropped_too_deep, seat.too_deep_told);

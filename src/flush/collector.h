@@ -88,6 +88,8 @@ class Collector {
   void read_stack(const core::ThreadState& state, Sequencer& sequencer);
   void read_scopes(const core::ThreadState& state, Sequencer& sequencer);
   void drain(core::ThreadState& state, Sequencer& sequencer);
+  std::vector<core::ThreadState*> occupied();
+  core::ThreadState* occupant(std::uint32_t index) const noexcept;
   bool can_retire(const core::ThreadState& state) const noexcept;
   void retire(core::ThreadState& state, Sequencer& sequencer);
   void add_loss(std::vector<Loss>& losses, const core::ThreadHeader& header, const char* reason,

@@ -150,7 +150,7 @@ void FlushThread::period() {
   if (is_new_sink) write_receipt(false);
   if (is_new_sink) next_second_ns_ = now_ns + kSecond_ns;
   if (now_ns >= next_second_ns_) {
-    next_second_ns_ += kSecond_ns;
+    next_second_ns_ = now_ns + kSecond_ns;
     every_second();
   }
   choice_.sink()->end_of_period(now_ns);

@@ -3,10 +3,14 @@
 #include <dlfcn.h>
 
 #include <algorithm>
+#include <atomic>
 #include <new>
 
 namespace torchtrace::flush {
 namespace {
+
+/// Survives fork, as the library does.
+std::atomic<const torchtrace_lttng_provider*> g_loaded_provider{nullptr};
 
 /// How many sessions record operators. A session may enable some of the three events only.
 int recording_sessions(const torchtrace_lttng_provider& provider) noexcept {
@@ -119,9 +123,15 @@ const torchtrace_lttng_provider* load_lttng_provider(const std::string& path,
     error = loader_error(path);
     return nullptr;
   }
-  return find_table(library, path, error);
+  const torchtrace_lttng_provider* table = find_table(library, path, error);
+  g_loaded_provider.store(table, std::memory_order_release);
+  return table;
 } catch (const std::bad_alloc&) {
   return nullptr;  // no memory for the sentence either
+}
+
+const torchtrace_lttng_provider* loaded_lttng_provider() noexcept {
+  return g_loaded_provider.load(std::memory_order_acquire);
 }
 
 bool lttng_session_records(const torchtrace_lttng_provider& provider) noexcept {

@@ -37,6 +37,7 @@ void Sequencer::collect_records(std::uint64_t watermark_ticks) {
       open = find_announced(lane, record.op_id);
       if (open != nullptr) {
         open->seen = true;
+        open->vanished_ticks = 0;  // it had moved to a ring that was not yet known
         note_end(lane, record.op_id, record.t1_ticks);
       }
     }
@@ -63,7 +64,9 @@ void Sequencer::collect_open(std::uint64_t watermark_ticks) {
     Announced* known = find_announced(lanes_[open.slot], op_id);
     if (known != nullptr) {
       known->seen = true;
-    } else if (!has_pending_record(op_id)) {
+      // Had it been open then, the last period would have announced it or kept its record: it has been
+      // emitted, and its thread was stopped between the push of its record and the pop of its frame.
+    } else if (open.op.t0_ticks > watermark_ticks_ && !has_pending_record(op_id)) {
       due_.push_back({open.op.t0_ticks, op_id, OpKind::kBegin, 0, index});
     }
   }
@@ -87,7 +90,8 @@ void Sequencer::collect_vanished(std::uint64_t watermark_ticks, std::uint64_t no
       }
       open.seen = false;
       if (open.vanished_ticks == 0 || open.vanished_ticks > watermark_ticks) continue;
-      const int outcome = lane.is_gone ? TORCHTRACE_OUTCOME_ABANDONED : TORCHTRACE_OUTCOME_DROPPED;
+      const int outcome =
+          lane.retired_ticks != 0 ? TORCHTRACE_OUTCOME_ABANDONED : TORCHTRACE_OUTCOME_DROPPED;
       due_.push_back({open.vanished_ticks, open.begin.record.op_id, OpKind::kEnd,
                       static_cast<std::uint8_t>(outcome), kNoRecord});
     }
@@ -99,6 +103,21 @@ void Sequencer::end_of_advance(std::uint64_t watermark_ticks) {
   kept_.clear();
   open_.clear();
   watermark_ticks_ = std::max(watermark_ticks_, watermark_ticks);
+  forget_retired();
+}
+
+/// Only now: until the watermark has passed a thread's end, operators of it may be held back, and they
+/// need to know what stood around them.
+void Sequencer::forget_retired() {
+  const auto is_done = [this](std::uint32_t slot) {
+    const auto found = lanes_.find(slot);
+    if (found == lanes_.end()) return true;
+    const Lane& lane = found->second;
+    if (lane.retired_ticks > watermark_ticks_ || !lane.announced.empty()) return false;
+    lanes_.erase(found);
+    return true;
+  };
+  retired_.erase(std::remove_if(retired_.begin(), retired_.end(), is_done), retired_.end());
 }
 
 Sequencer::Announced* Sequencer::find_announced(Lane& lane, std::uint64_t op_id) noexcept {
@@ -130,12 +149,9 @@ std::uint64_t Sequencer::enclosing_parent(Lane& lane, const Record& record) {
   return found == rend ? 0 : found->op_id;
 }
 
-const SequencedOp& Sequencer::resolve(const Due& due, const core::TickConverter& clock) {
+bool Sequencer::resolve(const Due& due, const core::TickConverter& clock) {
   Lane& lane = lanes_[OpId::slot(due.op_id)];
-  if (due.kind == OpKind::kEnd) {
-    resolve_end(due, lane, clock);
-    return out_;
-  }
+  if (due.kind == OpKind::kEnd) return resolve_end(due, lane, clock);
   out_ = {};
   out_.kind = due.kind;
   Record& record = out_.record;
@@ -166,12 +182,14 @@ const SequencedOp& Sequencer::resolve(const Due& due, const core::TickConverter&
     lane.announced.push_back({out_, false, 0});
     ++announced_count_;
   }
-  return out_;
+  return true;
 }
 
-void Sequencer::resolve_end(const Due& due, Lane& lane, const core::TickConverter& clock) {
+bool Sequencer::resolve_end(const Due& due, Lane& lane, const core::TickConverter& clock) {
   Announced* open = find_announced(lane, due.op_id);
+  if (open == nullptr) return false;  // closed already
   out_ = open->begin;
+  out_.record.flags &= static_cast<std::uint8_t>(~core::kFlagLate);  // that was its begin
   out_.kind = OpKind::kEnd;
   out_.outcome = due.outcome;
   if (due.index != kNoRecord) {
@@ -180,20 +198,19 @@ void Sequencer::resolve_end(const Due& due, Lane& lane, const core::TickConverte
     out_.record.end_slot = OpId::slot(due.op_id);
   }
   out_.end_ns = std::max(clock.to_ns(due.ticks), out_.start_ns);
-  if (due.ticks < watermark_ticks_) out_.record.flags |= core::kFlagLate;
+  if (due.ticks < watermark_ticks_) {
+    out_.record.flags |= core::kFlagLate;
+    ++late_;
+  }
   *open = lane.announced.back();
   lane.announced.pop_back();
   --announced_count_;
+  return true;
 }
 
-void Sequencer::retire(std::uint32_t slot) {
-  const auto found = lanes_.find(slot);
-  if (found == lanes_.end()) return;
-  if (found->second.announced.empty()) {
-    lanes_.erase(found);
-  } else {
-    found->second.is_gone = true;
-  }
+void Sequencer::retire(std::uint32_t slot, std::uint64_t now_ticks) {
+  lanes_[slot].retired_ticks = now_ticks;
+  retired_.push_back(slot);
 }
 
 }  // namespace torchtrace::flush

@@ -50,7 +50,9 @@ class Sequencer {
   void advance(std::uint64_t watermark_ticks, std::uint64_t now_ticks,
                const core::TickConverter& clock, Emit&& emit) {
     collect_due(watermark_ticks, now_ticks);
-    for (const Due& due : due_) emit(resolve(due, clock));
+    for (const Due& due : due_) {
+      if (resolve(due, clock)) emit(static_cast<const SequencedOp&>(out_));
+    }
     end_of_advance(watermark_ticks);
   }
 
@@ -80,7 +82,7 @@ class Sequencer {
 
   /// The thread of `slot` has ended and all of it has been drained: what it left open is abandoned
   /// with the next `advance`.
-  void retire(std::uint32_t slot);
+  void retire(std::uint32_t slot, std::uint64_t now_ticks);
 
  private:
   static constexpr std::uint64_t kStillOpen = UINT64_MAX;
@@ -100,7 +102,8 @@ class Sequencer {
   struct Lane {
     std::vector<Enclosing> stack;
     std::vector<Announced> announced;
-    bool is_gone = false;
+    /// When its thread was found ended and drained; what it left open is abandoned. 0 = it lives.
+    std::uint64_t retired_ticks = 0;
   };
   struct Open {
     std::uint32_t slot;
@@ -120,8 +123,10 @@ class Sequencer {
   void collect_open(std::uint64_t watermark_ticks);
   void collect_vanished(std::uint64_t watermark_ticks, std::uint64_t now_ticks);
   void end_of_advance(std::uint64_t watermark_ticks);
-  const SequencedOp& resolve(const Due& due, const core::TickConverter& clock);
-  void resolve_end(const Due& due, Lane& lane, const core::TickConverter& clock);
+  void forget_retired();
+  /// Fills `out_`; false if there is nothing to emit after all.
+  bool resolve(const Due& due, const core::TickConverter& clock);
+  bool resolve_end(const Due& due, Lane& lane, const core::TickConverter& clock);
   bool has_pending_record(std::uint64_t op_id) const noexcept;
   static Announced* find_announced(Lane& lane, std::uint64_t op_id) noexcept;
   static void note_end(Lane& lane, std::uint64_t op_id, std::uint64_t t1_ticks) noexcept;
@@ -132,6 +137,7 @@ class Sequencer {
   std::vector<core::Record> kept_;
   std::vector<Open> open_;
   std::vector<Due> due_;
+  std::vector<std::uint32_t> retired_;
   SequencedOp out_;
   std::uint64_t watermark_ticks_ = 0;
   std::uint64_t late_ = 0;

@@ -53,7 +53,7 @@ SessionDaemon find_listener(const char* path) noexcept {
 
 }  // namespace
 
-SessionDaemon find_session_daemon(const std::string& folder) noexcept {
+SessionDaemon find_session_daemon(const std::string& folder) {
   DIR* entries = opendir(folder.c_str());
   if (entries == nullptr) return {};
   SessionDaemon found;
@@ -66,7 +66,7 @@ SessionDaemon find_session_daemon(const std::string& folder) noexcept {
   return found;
 }
 
-bool session_daemon_answers(const std::string& lttng_home) noexcept {
+bool session_daemon_answers(const std::string& lttng_home) {
   const auto listens = [](const std::string& folder) {
     return find_session_daemon(folder).state == SessionDaemonState::kListens;
   };

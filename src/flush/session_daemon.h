@@ -22,11 +22,11 @@ struct SessionDaemon {
 inline constexpr char kSystemDaemonFolder[] = "/var/run/lttng";
 
 /// The lttng-sessiond that has its sockets for applications in `folder`. Never blocks.
-SessionDaemon find_session_daemon(const std::string& folder) noexcept;
+SessionDaemon find_session_daemon(const std::string& folder);
 
 /// True if an lttng-sessiond listens for applications, the system's or that of `lttng_home`, and is
 /// not stopped: only then is it worth a wait for its answer.
 /// `lttng_home` is $LTTNG_HOME or $HOME, empty if neither is set. Never blocks.
-bool session_daemon_answers(const std::string& lttng_home) noexcept;
+bool session_daemon_answers(const std::string& lttng_home);
 
 }  // namespace torchtrace::flush

@@ -1,5 +1,7 @@
 #include "flush/sink_choice.h"
 
+#include <unistd.h>
+
 #include <new>
 
 #include "core/clock.h"
@@ -13,7 +15,22 @@
 
 namespace torchtrace::flush {
 
-void SinkChoice::load_provider() noexcept {
+namespace {
+
+/// exec keeps pid and start time: the trace of that name is then of the program before it.
+std::string free_trace_name(const std::string& directory, const std::string& name) {
+  constexpr int kMaxImages = 99;
+  std::string free_name = name;
+  for (int image = 2; image <= kMaxImages; ++image) {
+    if (access((directory + "/" + free_name).c_str(), F_OK) != 0) break;
+    free_name = name + "-" + std::to_string(image);
+  }
+  return free_name;
+}
+
+}  // namespace
+
+void SinkChoice::load_provider() {
   if (options_.kind != config::SinkKind::kAuto && options_.kind != config::SinkKind::kLttng) return;
   is_in_run_ = announce_to_run(options_.run_socket);
   std::string error;
@@ -40,7 +57,7 @@ bool SinkChoice::is_worth_waiting() const noexcept {
   return may_wait(options_.kind == config::SinkKind::kLttng ? kDecideWithin_ns : kPatienceAtEnd_ns);
 }
 
-bool SinkChoice::update(std::size_t held, bool must_decide) noexcept {
+bool SinkChoice::update(std::size_t held, bool must_decide) {
   const bool prefers_lttng =
       options_.kind == config::SinkKind::kAuto || options_.kind == config::SinkKind::kLttng;
   if (prefers_lttng && !is_lttng_ && want_lttng()) {
@@ -69,7 +86,7 @@ bool SinkChoice::update(std::size_t held, bool must_decide) noexcept {
   return true;
 }
 
-void SinkChoice::use(std::unique_ptr<Sink> sink) noexcept {
+void SinkChoice::use(std::unique_ptr<Sink> sink) {
   if (sink_ != nullptr) {
     sink_->close();  // first: it may still find the disk full
     const Sink::Counts counts = sink_->counts();
@@ -82,7 +99,7 @@ void SinkChoice::use(std::unique_ptr<Sink> sink) noexcept {
   if (sink_ == nullptr) sink_.reset(new (std::nothrow) NullSink);
 }
 
-void SinkChoice::use_ctf() noexcept {
+void SinkChoice::use_ctf() {
   std::string directory;
   std::string error;
   if (!make_output_directory(options_.directory, directory, error)) {
@@ -92,7 +109,7 @@ void SinkChoice::use_ctf() noexcept {
   if (!error.empty()) core::say(error.c_str());
   CtfSinkOptions ctf;
   ctf.output_directory = directory;
-  ctf.trace_name = options_.trace_name;
+  ctf.trace_name = free_trace_name(directory, options_.trace_name);
   ctf.max_bytes = options_.max_bytes;
   ctf.when_full = options_.when_full;
   ctf.say = core::say;

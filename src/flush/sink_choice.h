@@ -43,16 +43,16 @@ class SinkChoice {
   explicit SinkChoice(Options options) : options_(std::move(options)) {}
 
   /// Loads the LTTng provider if the options want it. Takes the loader lock.
-  void load_provider() noexcept;
+  void load_provider();
 
-  /// The provider, for the fork handlers; nullptr if it is not loaded.
+  /// nullptr if it is not loaded.
   const torchtrace_lttng_provider* provider() const noexcept {
     return provider_.load(std::memory_order_acquire);
   }
 
   /// Looks whether the choice can be made or has to change. `held` records are held back;
   /// `must_decide` at the end. Returns true if there is a new sink.
-  bool update(std::size_t held, bool must_decide) noexcept;
+  bool update(std::size_t held, bool must_decide);
 
   /// At the end of a short program: true while a session daemon may not have told lttng-ust yet
   /// that a session wants the events.
@@ -70,8 +70,8 @@ class SinkChoice {
  private:
   bool want_lttng() const noexcept;
   bool may_wait(std::uint64_t limit_ns) const noexcept;
-  void use(std::unique_ptr<Sink> sink) noexcept;
-  void use_ctf() noexcept;
+  void use(std::unique_ptr<Sink> sink);
+  void use_ctf();
 
   Options options_;
   std::atomic<const torchtrace_lttng_provider*> provider_{nullptr};

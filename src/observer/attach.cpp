@@ -53,7 +53,7 @@ NamedEvent name_slowly(core::ThreadState& state, const RecordFunction& event) no
   if (verdict == LayoutVerdict::kUnchecked) {
     verdict = check_event<abi>(g_registration.torch, g_registration.callback, event);
   }
-  if (verdict == LayoutVerdict::kOff) return {0, false};
+  if (verdict == LayoutVerdict::kOff || verdict == LayoutVerdict::kQuiesced) return {0, false};
   if (verdict == LayoutVerdict::kVerified) return {find_name<abi>(state, event), true};
   const char* name = g_registration.torch.name(&event);
   core::NameTable& table = core::g_process.load(std::memory_order_relaxed)->names;

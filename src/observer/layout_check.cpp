@@ -15,6 +15,14 @@ std::atomic<std::uint32_t> g_agreed{0};
 std::atomic<const char*> g_failed_check{nullptr};
 std::atomic<bool> g_said{false};
 
+/// Outside of the enumeration: there is no verdict to go back to.
+constexpr auto kNotQuiesced = static_cast<LayoutVerdict>(0xFF);
+std::atomic<LayoutVerdict> g_before_quiesce{kNotQuiesced};
+
+bool is_quiesced() noexcept {
+  return g_before_quiesce.load(std::memory_order_relaxed) != kNotQuiesced;
+}
+
 /// Moves the verdict to the right, never back.
 LayoutVerdict settle(LayoutVerdict verdict, const char* failed_check) noexcept {
   LayoutVerdict seen = g_layout_verdict.load(std::memory_order_relaxed);
@@ -126,7 +134,23 @@ template LayoutVerdict check_event<StringAbi::kOld>(const TorchLibrary&,
                                                     const RecordFunctionCallback&,
                                                     const RecordFunction&) noexcept;
 
+void quiesce_layout() noexcept {
+  const LayoutVerdict verdict = g_layout_verdict.load(std::memory_order_relaxed);
+  g_before_quiesce.store(verdict, std::memory_order_relaxed);
+  g_layout_verdict.store(
+      verdict <= LayoutVerdict::kVerified ? LayoutVerdict::kQuiesced : LayoutVerdict::kOff,
+      std::memory_order_relaxed);
+}
+
+void resume_layout() noexcept {
+  if (!is_quiesced()) return;
+  g_layout_verdict.store(g_before_quiesce.load(std::memory_order_relaxed),
+                         std::memory_order_relaxed);
+  g_before_quiesce.store(kNotQuiesced, std::memory_order_relaxed);
+}
+
 void forget_verdict() noexcept {
+  g_before_quiesce.store(kNotQuiesced);
   g_layout_verdict.store(LayoutVerdict::kUnchecked);
   g_forward_thread_offset.store(0);
   g_agreed.store(0);
@@ -136,9 +160,10 @@ void forget_verdict() noexcept {
 const char* describe_layout() noexcept {
   const char* failed = g_failed_check.load(std::memory_order_relaxed);
   if (failed != nullptr) return failed;
-  return g_layout_verdict.load(std::memory_order_relaxed) == LayoutVerdict::kVerified
-             ? "verified on the first events"
-             : "agrees with all events so far";
+  const LayoutVerdict verdict = is_quiesced() ? g_before_quiesce.load(std::memory_order_relaxed)
+                                              : g_layout_verdict.load(std::memory_order_relaxed);
+  return verdict == LayoutVerdict::kVerified ? "verified on the first events"
+                                             : "agrees with all events so far";
 }
 
 }  // namespace torchtrace::observer

@@ -11,8 +11,9 @@ namespace torchtrace::observer {
 enum class LayoutVerdict : std::uint8_t {
   kUnchecked,  ///< Each event is checked before a field of it is used.
   kVerified,   ///< Enough events agreed: fields are read directly.
-  kNameOnly,   ///< Names come from RecordFunction::name() alone; no overloads, no sequence numbers.
-  kOff         ///< Nothing fits: events are not recorded.
+  kQuiesced,  ///< The process ends: what starts is not recorded, what is open ends as if kVerified.
+  kNameOnly,  ///< Names come from RecordFunction::name() alone; no overloads, no sequence numbers.
+  kOff        ///< Nothing fits: events are not recorded.
 };
 
 /// Read by the op path on every event; written by the check.
@@ -31,6 +32,10 @@ LayoutVerdict check_event(const TorchLibrary& torch, const RecordFunctionCallbac
                           const RecordFunction& event) noexcept;
 
 inline constexpr std::uint32_t kEventsToVerify = 32;
+
+/// See observer.h: `quiesce`, and its undoing in a forked child.
+void quiesce_layout() noexcept;
+void resume_layout() noexcept;
 
 /// Back to kUnchecked, as in a process that has seen no event. Not while callbacks run; for tests.
 void forget_verdict() noexcept;

@@ -32,7 +32,7 @@ void start(const TorchLibrary& torch, const std::array<bool, core::kScopeCount>&
   torch.add_global_callback(callback);
 }
 
-void quiesce() noexcept { g_layout_verdict.store(LayoutVerdict::kOff); }
+void quiesce() noexcept { quiesce_layout(); }
 
 const TorchLibrary& torch() noexcept { return g_registration.torch; }
 
@@ -48,7 +48,10 @@ void before_fork() noexcept {
   }
 }
 
-void after_fork_in_child() noexcept { g_inherited = g_before_fork; }
+void after_fork_in_child() noexcept {
+  g_inherited = g_before_fork;
+  resume_layout();  // a fork from an exit handler, after the final drain
+}
 
 void end_without_start(std::uint64_t address) noexcept {
   if (g_inherited.count == 0) return;

@@ -63,7 +63,7 @@ template <StringAbi abi>
 void write_record(Record& record, const ThreadState& state, const OpenOp& frame,
                   const RecordFunction& event, std::uint64_t t1_ticks) noexcept {
   copy_frame(record, state, frame, t1_ticks);
-  if (__builtin_expect(g_layout_verdict.load(std::memory_order_relaxed) <= LayoutVerdict::kVerified,
+  if (__builtin_expect(g_layout_verdict.load(std::memory_order_relaxed) <= LayoutVerdict::kQuiesced,
                        1)) {
     record.sequence_nr = read_at<std::int64_t>(&event, Offsets<abi>::kSequenceNumber);
     const std::uint32_t offset = g_forward_thread_offset.load(std::memory_order_relaxed);

@@ -137,6 +137,9 @@ TEST_F(observer_threads, come_and_go_and_every_operator_is_accounted_for) {
       for (int generation = 0; generation < kGenerations; ++generation) {
         std::thread([this, seed = thread * 1000 + generation] {
           std::mt19937 random(static_cast<unsigned>(seed));
+          // A thread whose first event is the end of what another one began.
+          OpenScopes::Scope scope;
+          if (seed % 2 == 0 && scopes_.take(scope)) end_scope(scope);
           for (int tree = 0; tree < 500; ++tree) run_tree(random, 0);
         }).join();
       }

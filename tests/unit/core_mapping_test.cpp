@@ -58,6 +58,15 @@ TEST_F(mapping, is_a_private_file_that_is_removed) {
   EXPECT_NE(access(folder.c_str(), F_OK), 0);
 }
 
+TEST_F(mapping, a_program_after_exec_has_its_own) {
+  Mapping before;
+  Mapping after;  // same pid, same start time
+  ASSERT_TRUE(before.create(options_));
+  ASSERT_TRUE(after.create(options_));
+  EXPECT_TRUE(after.is_recoverable());
+  EXPECT_EQ(std::string(after.folder()), std::string(before.folder()) + "-2");
+}
+
 TEST_F(mapping, is_locked_while_its_process_lives) {
   Mapping shared;
   ASSERT_TRUE(shared.create(options_));
@@ -111,7 +120,9 @@ TEST_F(mapping, grows_by_its_name_though_the_host_closed_its_descriptor) {
   EXPECT_GE(static_cast<std::uint64_t>(info.st_size),
             shared.header().buffers_offset + shared.header().buffer_bytes);
   shared.remove();
-  EXPECT_EQ(shared.map_buffer(1), nullptr);  // and not a file of somebody else
+  // Not a file of somebody else; memory instead.
+  EXPECT_NE(shared.map_buffer(1), nullptr);
+  EXPECT_NE(access((std::string(shared.folder()) + "/ring").c_str(), F_OK), 0);
 }
 
 /// Runs `body` in a child and waits for it.

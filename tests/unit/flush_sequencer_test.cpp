@@ -141,7 +141,7 @@ TEST_F(sequencer, closes_an_announced_operator_whose_record_was_dropped) {
 TEST_F(sequencer, closes_what_a_thread_left_open_as_abandoned) {
   sequencer_.add_open(1, open_of({1, 10, 0, 0}));
   EXPECT_EQ(advance(50).size(), 1U);
-  sequencer_.retire(1);
+  sequencer_.retire(1, 60);
   EXPECT_TRUE(advance(80).empty());
   const auto out = advance(200);
   ASSERT_EQ(out.size(), 1U);
@@ -181,6 +181,39 @@ TEST_F(sequencer, the_parent_of_a_dropped_operators_child_is_the_one_around_it) 
   ASSERT_EQ(out.size(), 3U);
   EXPECT_EQ(out[1].parent, OpId::make(1, 1));
   EXPECT_EQ(out[2].parent, 0U);
+}
+
+TEST_F(sequencer, a_thread_that_has_ended_keeps_what_stood_around_its_last_operators) {
+  add(1, {1, 10, 400, 0});
+  EXPECT_EQ(advance(50).size(), 1U);
+  add(1, {2, 60, 390, 1, 1});
+  sequencer_.retire(1, 410);
+  const auto out = advance(100);
+  ASSERT_EQ(out.size(), 1U);
+  EXPECT_EQ(out[0].parent, OpId::make(1, 1));
+}
+
+TEST_F(sequencer, a_frame_that_outstays_its_record_is_not_announced) {
+  const Op op{1, 10, 20, 0};
+  sequencer_.add_open(1, open_of(op));
+  add(1, op);  // pushed, and then the thread was stopped before it popped the frame
+  EXPECT_EQ(advance(50).size(), 1U);
+  sequencer_.add_open(1, open_of(op));
+  EXPECT_TRUE(advance(100).empty());
+  EXPECT_EQ(sequencer_.announced(), 0U);
+}
+
+TEST_F(sequencer, a_record_that_was_missed_for_one_period_closes_its_operator_once) {
+  const Op scope{1, 10, 90, 0};
+  sequencer_.add_open(1, open_of(scope));
+  EXPECT_EQ(advance(50).size(), 1U);
+  EXPECT_TRUE(advance(60).empty());  // neither open nor in a ring that was looked at
+  add(1, scope);                     // it was in the ring of a thread that had just begun
+  const auto out = advance(300);
+  ASSERT_EQ(out.size(), 1U);
+  EXPECT_EQ(out[0].outcome, TORCHTRACE_OUTCOME_ENDED);
+  EXPECT_EQ(out[0].end_ns, 90U);
+  EXPECT_TRUE(advance(600).empty());
 }
 
 TEST_F(sequencer, repeats_what_is_open_for_a_new_file) {
