@@ -29,8 +29,8 @@ struct ForkInProgress {
   bool holds_loader = false;
   bool holds_fork = false;
 };
-/// One fork at a time between `prepare` and the handler after it: `observer::before_fork` keeps what it
-/// saw in one place.
+/// One fork at a time between `prepare` and the handler after it: `observer::before_fork` keeps
+/// what it saw in one place.
 pthread_mutex_t g_fork_mutex = PTHREAD_MUTEX_INITIALIZER;
 thread_local ForkInProgress t_fork __attribute__((tls_model("initial-exec")));
 

@@ -37,9 +37,9 @@ struct Line {
   }
 };
 
-/// A line of ours must not raise a signal that the program's own would not have raised: SIGPIPE where nobody
-/// reads stderr any more, SIGXFSZ where it is a file at its limit. Blocked while this lives; one that
-/// was raised meanwhile is taken back.
+/// A line of ours must not raise a signal that the program's own would not have raised: SIGPIPE
+/// where nobody reads stderr any more, SIGXFSZ where it is a file at its limit. Blocked while this
+/// lives; one that was raised meanwhile is taken back.
 class QuietWrite {
  public:
   QuietWrite() noexcept {

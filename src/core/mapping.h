@@ -48,8 +48,8 @@ class Mapping {
   /// Thread: any; lock-free, but may make system calls. Never on the hot path.
   char* append_name(std::size_t bytes) noexcept;
 
-  /// Maps thread buffer `index`, all zero: in the file, or where that cannot grow, in memory of its own,
-  /// which a post-mortem reader does not see. nullptr if there is no memory at all.
+  /// Maps thread buffer `index`, all zero: in the file, or where that cannot grow, in memory of its
+  /// own, which a post-mortem reader does not see. nullptr if there is no memory at all.
   /// Thread: any, each index once. System calls: a thread's first operator only.
   void* map_buffer(std::uint32_t index) noexcept;
 

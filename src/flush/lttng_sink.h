@@ -14,8 +14,8 @@ namespace torchtrace::flush {
 const torchtrace_lttng_provider* load_lttng_provider(const std::string& path,
                                                      std::string& error) noexcept;
 
-/// What `load_lttng_provider` has loaded into this process, or into the one that it was forked from;
-/// nullptr before that. For the fork handlers. Thread: any.
+/// What `load_lttng_provider` has loaded into this process, or into the one that it was forked
+/// from; nullptr before that. For the fork handlers. Thread: any.
 const torchtrace_lttng_provider* loaded_lttng_provider() noexcept;
 
 /// True while some active session records operators: has `op`, `op_begin` or `op_end` enabled.

@@ -64,8 +64,9 @@ void Sequencer::collect_open(std::uint64_t watermark_ticks) {
     Announced* known = find_announced(lanes_[open.slot], op_id);
     if (known != nullptr) {
       known->seen = true;
-      // Had it been open then, the last period would have announced it or kept its record: it has been
-      // emitted, and its thread was stopped between the push of its record and the pop of its frame.
+      // Had it been open then, the last period would have announced it or kept its record: it has
+      // been emitted, and its thread was stopped between the push of its record and the pop of its
+      // frame.
     } else if (open.op.t0_ticks > watermark_ticks_ && !has_pending_record(op_id)) {
       due_.push_back({open.op.t0_ticks, op_id, OpKind::kBegin, 0, index});
     }
@@ -106,8 +107,8 @@ void Sequencer::end_of_advance(std::uint64_t watermark_ticks) {
   forget_retired();
 }
 
-/// Only now: until the watermark has passed a thread's end, operators of it may be held back, and they
-/// need to know what stood around them.
+/// Only now: until the watermark has passed a thread's end, operators of it may be held back, and
+/// they need to know what stood around them.
 void Sequencer::forget_retired() {
   const auto is_done = [this](std::uint32_t slot) {
     const auto found = lanes_.find(slot);

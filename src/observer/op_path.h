@@ -6,7 +6,7 @@
 #include "observer/thread_data.h"
 #include "observer/torch_library.h"
 
-/// The op path's shared pieces: what op_callbacks.cpp (hot) and user_scopes.cpp, unmatched_ends.cpp
+/// The op path's shared pieces: what op_callbacks.cpp (hot) and user_scopes.cpp, shadow_stack.cpp
 /// (cold) both need. Op threads only.
 namespace torchtrace::observer {
 

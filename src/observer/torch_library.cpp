@@ -58,7 +58,7 @@ bool find_torch_library(void* (*real_dlopen)(const char*, int), TorchLibrary& li
                library.add_global_callback) ||
       !resolve(handle, "_ZNK2at14RecordFunction4nameEv", library.name)) {
     *why =
-        "this libtorch_cpu does not export at::addGlobalCallback, at::removeCallback and "
+        "this libtorch_cpu does not export at::addGlobalCallback and "
         "at::RecordFunction::name";
     return false;
   }

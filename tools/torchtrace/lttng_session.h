@@ -23,7 +23,8 @@ class LttngSession {
   LttngSession(const LttngSession&) = delete;
   LttngSession& operator=(const LttngSession&) = delete;
 
-  /// Takes these processes' events; in a daemon of the run's own it does so anyway. Errors: a sentence, or empty.
+  /// Takes these processes' events; in a daemon of the run's own it does so anyway. Errors: a
+  /// sentence, or empty.
   std::string add(const std::vector<pid_t>& processes) const;
 
   /// Waits, bounded, until all data are in the files, and removes the session.

@@ -22,7 +22,7 @@ constexpr std::uint64_t kHeadroomPart = 8;
 /// Less is not worth a file: one packet of events, one of state.
 constexpr std::uint64_t kSmallestFileBytes = 4 * kCtfPacketBytes;
 
-/// Kept for the final receipt, which is written whatever the budget (ctf_stream.h).
+/// Kept for the final receipt, which is written whatever the budget (stream.h).
 constexpr std::uint64_t kReserveBytes = kCtfPacketBytes;
 
 /// Without a bound files still are cut, so that a reader can skip through them.
