@@ -2,7 +2,6 @@
 
 #include <dlfcn.h>
 
-#include <algorithm>
 #include <atomic>
 #include <new>
 
@@ -12,15 +11,12 @@ namespace {
 /// Survives fork, as the library does.
 std::atomic<const torchtrace_lttng_provider*> g_loaded_provider{nullptr};
 
-/// How many sessions record operators. A session may enable some of the three events only.
-int recording_sessions(const torchtrace_lttng_provider& provider) noexcept {
-  return std::max({provider.enabled_op(), provider.enabled_op_begin(), provider.enabled_op_end()});
-}
-
 class LttngSink final : public Sink {
  public:
   explicit LttngSink(const torchtrace_lttng_provider& provider) noexcept
-      : provider_(provider), sessions_(recording_sessions(provider)), new_session_(sessions_ > 0) {}
+      : provider_(provider),
+        sessions_(provider.recording_sessions()),
+        new_session_(sessions_ > 0) {}
 
   void process(const torchtrace_process& event) noexcept override {
     if (provider_.enabled_process() != 0) provider_.emit_process(&event);
@@ -55,7 +51,7 @@ class LttngSink final : public Sink {
   }
 
   void end_of_period(std::uint64_t /*now_ns*/) noexcept override {
-    const int sessions = recording_sessions(provider_);
+    const int sessions = provider_.recording_sessions();
     if (sessions > sessions_) new_session_ = true;
     if (sessions > 0 && sessions_ == 0) begin_trace();
     sessions_ = sessions;
@@ -135,7 +131,7 @@ const torchtrace_lttng_provider* loaded_lttng_provider() noexcept {
 }
 
 bool lttng_session_records(const torchtrace_lttng_provider& provider) noexcept {
-  return recording_sessions(provider) > 0;
+  return provider.recording_sessions() > 0;
 }
 
 std::unique_ptr<Sink> make_lttng_sink(const torchtrace_lttng_provider& provider) noexcept {

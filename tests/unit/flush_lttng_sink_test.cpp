@@ -22,6 +22,7 @@ torchtrace_lttng_provider fake_provider() {
   table.enabled_##name = [] { return fake.sessions; };
   TORCHTRACE_EVENTS(FAKE_MEMBERS)
 #undef FAKE_MEMBERS
+  table.recording_sessions = [] { return fake.sessions; };
   table.enabled_op = [] { return fake.operators_enabled_in; };
   return table;
 }

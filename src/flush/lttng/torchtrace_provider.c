@@ -31,6 +31,9 @@ static int records(const struct lttng_ust_tracepoint_probe* probe) {
  * itself does it: under lttng-ust's read lock, up to the entry without a function. */
 static int count_recorders(const struct lttng_ust_tracepoint* tracepoint) {
   int count = 0;
+  if (!LTTNG_UST_TP_RCU_LINK_TEST()) {
+    return 0;
+  }
   lttng_ust_tp_rcu_read_lock();
   const struct lttng_ust_tracepoint_probe* probe = lttng_ust_tp_rcu_dereference(tracepoint->probes);
   for (; probe != NULL && probe->func != NULL; ++probe) {
@@ -40,16 +43,21 @@ static int count_recorders(const struct lttng_ust_tracepoint* tracepoint) {
   return count;
 }
 
-#define TORCHTRACE_PROVIDER_FUNCTIONS(NAME, name)                           \
-  static void emit_##name(const struct torchtrace_##name* event) {          \
-    lttng_ust_tracepoint(torchtrace, name, event);                          \
-  }                                                                         \
-  static int enabled_##name(void) {                                         \
-    return lttng_ust_tracepoint_enabled(torchtrace, name)                   \
-               ? count_recorders(&lttng_ust_tracepoint_torchtrace___##name) \
-               : 0;                                                         \
-  }
+#define TORCHTRACE_PROVIDER_FUNCTIONS(NAME, name)                  \
+  static void emit_##name(const struct torchtrace_##name* event) { \
+    lttng_ust_tracepoint(torchtrace, name, event);                 \
+  }                                                                \
+  static int enabled_##name(void) { return lttng_ust_tracepoint_enabled(torchtrace, name); }
 TORCHTRACE_EVENTS(TORCHTRACE_PROVIDER_FUNCTIONS)
+
+/* A session may have only some of the events that carry operators. */
+static int recording_sessions(void) {
+  const int ops = count_recorders(&lttng_ust_tracepoint_torchtrace___op);
+  const int begins = count_recorders(&lttng_ust_tracepoint_torchtrace___op_begin);
+  const int ends = count_recorders(&lttng_ust_tracepoint_torchtrace___op_end);
+  const int most = ops > begins ? ops : begins;
+  return most > ends ? most : ends;
+}
 
 static const struct torchtrace_lttng_provider kProvider = {
     .version = TORCHTRACE_LTTNG_PROVIDER_VERSION,
@@ -58,7 +66,8 @@ static const struct torchtrace_lttng_provider kProvider = {
   .emit_##name = emit_##name, .enabled_##name = enabled_##name,
     TORCHTRACE_EVENTS(TORCHTRACE_PROVIDER_ENTRIES)
 #undef TORCHTRACE_PROVIDER_ENTRIES
-        .before_fork = lttng_ust_before_fork,
+        .recording_sessions = recording_sessions,
+    .before_fork = lttng_ust_before_fork,
     .after_fork_parent = lttng_ust_after_fork_parent,
     .after_fork_child = lttng_ust_after_fork_child,
 };
