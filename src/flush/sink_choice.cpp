@@ -20,12 +20,13 @@ namespace {
 /// exec keeps pid and start time: the trace of that name is then of the program before it.
 std::string free_trace_name(const std::string& directory, const std::string& name) {
   constexpr int kMaxImages = 99;
-  std::string free_name = name;
-  for (int image = 2; image <= kMaxImages; ++image) {
-    if (access((directory + "/" + free_name).c_str(), F_OK) != 0) break;
-    free_name = name + "-" + std::to_string(image);
+  std::string path = directory + "/" + name;
+  const std::size_t length = path.size();
+  for (int image = 2; image <= kMaxImages && access(path.c_str(), F_OK) == 0; ++image) {
+    path.resize(length);
+    path.append("-").append(std::to_string(image));
   }
-  return free_name;
+  return path.substr(directory.size() + 1);
 }
 
 }  // namespace
