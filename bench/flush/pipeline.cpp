@@ -26,6 +26,8 @@ namespace {
 
 /// Records per flush period: 0.8 M operators/s at the default period of 10 ms.
 constexpr std::uint64_t kBatch = 8192;
+/// Batches per repetition.
+constexpr benchmark::IterationCount kBatches = 12;
 /// Between two batches, so that LTTng's consumer keeps up and nothing is discarded: an event that
 /// is discarded costs less than one that is recorded.
 constexpr std::chrono::milliseconds kPause{15};
@@ -101,7 +103,7 @@ void time_batch(benchmark::State& state, Call&& call) {
 void run_pipeline(benchmark::State& state, flush::Sink& sink) {
   Pipeline pipeline(sink);
   pipeline.period();
-  for (auto _ : state) {
+  while (state.KeepRunning()) {
     producer().push(kBatch);
     time_batch(state, [&] { pipeline.period(); });
   }
@@ -154,7 +156,7 @@ void bare_tracepoint(benchmark::State& state) {
   torchtrace_op event{};
   event.name = "aten::synthetic_10.Tensor";
   event.seq = -1;
-  for (auto _ : state) {
+  while (state.KeepRunning()) {
     time_batch(state, [&] {
       for (std::uint64_t i = 0; i < kBatch; ++i) {
         event.ts += 100;
@@ -166,10 +168,10 @@ void bare_tracepoint(benchmark::State& state) {
   state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(kBatch));
 }
 
-BENCHMARK(none)->UseManualTime();
-BENCHMARK(ctf)->UseManualTime();
-BENCHMARK(lttng)->UseManualTime();
-BENCHMARK(bare_tracepoint)->UseManualTime();
+BENCHMARK(none)->Iterations(kBatches)->UseManualTime();
+BENCHMARK(ctf)->Iterations(kBatches)->UseManualTime();
+BENCHMARK(lttng)->Iterations(kBatches)->UseManualTime();
+BENCHMARK(bare_tracepoint)->Iterations(kBatches)->UseManualTime();
 
 }  // namespace
 

@@ -24,12 +24,15 @@ class SyntheticProducer {
  private:
   static constexpr std::uint32_t kNames = 16;
 
+  static constexpr std::uint32_t kTreeSize = 3;
+
   void push_one() noexcept;
 
   core::ThreadState* state_;
   std::uint32_t name_ids_[kNames];
   std::uint64_t parent_t0_ticks_ = 0;
-  std::uint32_t position_ = 0;  ///< In the tree: two children, then the parent.
+  std::uint64_t parent_count_ = 0;
+  std::uint32_t ended_ = 0;  ///< Of the present tree: the children first, the parent last.
 };
 
 }  // namespace torchtrace::bench

@@ -67,8 +67,9 @@ def _whole_runs(folder, program, torch, runs):
     """The shipped library, preloaded, in processes of its own: has to agree with the switch."""
     variants = {
         "none": ((), {}),
-        "floor": (("--floor",), SILENT),
+        "floor": (("--variant", "floor"), SILENT),
         "torchtrace": ((), {**SILENT, "LD_PRELOAD": str(folder.agent)}),
+        "torchtrace_by_switch": (("--variant", "torchtrace"), SILENT),
     }
     medians = {variant: [] for variant in variants}
     for _ in range(runs):
@@ -83,6 +84,7 @@ def _whole_runs(folder, program, torch, runs):
             medians[variant].append(statistics.median(times))
     floor = samples.differences(medians["floor"], medians["none"])
     torchtrace = samples.differences(medians["torchtrace"], medians["none"])
+    by_switch = samples.differences(medians["torchtrace_by_switch"], medians["none"])
     over_floor = samples.differences(medians["torchtrace"], medians["floor"])
     return {
         "name": f"PyTorch {torch}, {WHOLE_RUN_WORKLOAD}, preloaded agent in whole processes",
@@ -92,6 +94,7 @@ def _whole_runs(folder, program, torch, runs):
             "floor": samples.quartiles(floor, "median_ns"),
             "torchtrace": samples.quartiles(torchtrace, "median_ns"),
             "torchtrace_over_floor": samples.quartiles(over_floor, "median_ns"),
+            "torchtrace_by_switch": samples.quartiles(by_switch, "median_ns"),
         },
         "ratios": {
             "torchtrace_to_floor": samples.ratio(

@@ -61,12 +61,19 @@ class Session:
             self.environment["LTTNG_HOME"] = str(home)
             run = home / ".lttng"
         self._pid_file = run / "lttng-sessiond.pid"
-        self._execute("lttng-sessiond", "--background", "--no-kernel")
+        # Its output goes nowhere: it would keep a pipe open for as long as it lives.
+        subprocess.run(
+            ["lttng-sessiond", "--background", "--no-kernel"],
+            env={**os.environ, **self.environment},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            timeout=_SECONDS,
+            check=True,
+        )
 
     def _lttng(self, *arguments, check=True):
-        return self._execute("lttng", *arguments, check=check)
-
-    def _execute(self, *command, check=True):
+        command = ["lttng", *arguments]
         done = subprocess.run(
             command,
             env={**os.environ, **self.environment},
@@ -83,8 +90,6 @@ class Session:
 
 def _enter_private_mounts(run):
     """Gives this process and its children an empty /run/lttng and /dev/shm."""
-    if run.is_mount():
-        return  # in them already
     run.mkdir(exist_ok=True)
     libc = ctypes.CDLL(None, use_errno=True)
     steps = (

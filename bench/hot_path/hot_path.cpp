@@ -20,20 +20,19 @@ namespace {
 
 struct Arguments {
   int rounds = 101;
-  std::string only;  ///< Substring of the workloads' names.
-  bool is_left_alone =
-      false;                ///< No switching: whoever preloads something decides what is measured.
-  bool with_floor = false;  ///< Left alone, but with the empty callback.
+  std::string only;            ///< Substring of the workloads' names.
+  bool is_left_alone = false;  ///< Whoever preloads something decides what is measured.
+  int variant = kSwitchNone;   ///< Left alone: what to register once.
 };
 
 /// `none` stands twice in each round: its mean is the base, and its difference shows the noise.
 constexpr struct {
   const char* name;
   int variant;
-} kVariants[] = {{"none", TORCHTRACE_SWITCH_NONE},
-                 {"none_again", TORCHTRACE_SWITCH_NONE},
-                 {"floor", TORCHTRACE_SWITCH_FLOOR},
-                 {"torchtrace", TORCHTRACE_SWITCH_TORCHTRACE}};
+} kVariants[] = {{"none", kSwitchNone},
+                 {"none_again", kSwitchNone},
+                 {"floor", kSwitchFloor},
+                 {"torchtrace", kSwitchTorchtrace}};
 
 /// This thread's CPU time: what it waits for a CPU is the machine's affair.
 std::uint64_t cpu_time_ns() {
@@ -56,9 +55,9 @@ void check_events(const Workload& workload) {
   std::uint64_t after = 0;
   std::uint64_t dropped = 0;
   torchtrace_switch_counts(&before, &dropped);
-  torchtrace_switch_set(TORCHTRACE_SWITCH_TORCHTRACE);
+  torchtrace_switch_set(kSwitchTorchtrace);
   workload.run(100);
-  torchtrace_switch_set(TORCHTRACE_SWITCH_NONE);
+  torchtrace_switch_set(kSwitchNone);
   torchtrace_switch_counts(&after, &dropped);
   if (after - before != 100U * static_cast<unsigned>(workload.events_per_call)) {
     throw std::runtime_error(workload.name + ": " + std::to_string(after - before) +
@@ -78,7 +77,7 @@ nlohmann::json measure_interleaved(const Workload& workload, int rounds, std::mt
     }
     torchtrace_switch_drain();
   }
-  torchtrace_switch_set(TORCHTRACE_SWITCH_NONE);
+  torchtrace_switch_set(kSwitchNone);
   return times;
 }
 
@@ -107,8 +106,9 @@ void open_switch() {
 
 nlohmann::json measure(const Arguments& arguments) {
   const std::vector<Workload> workloads = make_workloads();
-  if (!arguments.is_left_alone || arguments.with_floor) open_switch();
-  if (arguments.with_floor) torchtrace_switch_set(TORCHTRACE_SWITCH_FLOOR);
+  const bool has_switch = !arguments.is_left_alone || arguments.variant != kSwitchNone;
+  if (has_switch) open_switch();
+  if (has_switch) torchtrace_switch_set(arguments.variant);
   stay_on_this_cpu();  // after the flush thread has been started, which shall be free
   std::mt19937 random(42);
   nlohmann::json result = {{"torch", torch_version()}, {"workloads", nlohmann::json::array()}};
@@ -122,7 +122,7 @@ nlohmann::json measure(const Arguments& arguments) {
                              ? measure_left_alone(workload, arguments.rounds)
                              : measure_interleaved(workload, arguments.rounds, random)}});
   }
-  if (arguments.is_left_alone && !arguments.with_floor) return result;
+  if (!has_switch) return result;
   torchtrace_switch_close();
   std::uint64_t started = 0;
   std::uint64_t dropped = 0;
@@ -132,6 +132,16 @@ nlohmann::json measure(const Arguments& arguments) {
   return result;
 }
 
+void declare(CLI::App& app, Arguments& arguments) {
+  const std::map<std::string, int> variants = {
+      {"none", kSwitchNone}, {"floor", kSwitchFloor}, {"torchtrace", kSwitchTorchtrace}};
+  app.add_option("--rounds", arguments.rounds, "Measurements per variant");
+  app.add_option("--only", arguments.only, "Time this workload alone");
+  app.add_flag("--left-alone", arguments.is_left_alone, "Do not switch: measure what is there");
+  app.add_option("--variant", arguments.variant, "With --left-alone: register this once")
+      ->transform(CLI::Transformer(variants));
+}
+
 }  // namespace
 
 }  // namespace torchtrace::bench
@@ -139,10 +149,7 @@ nlohmann::json measure(const Arguments& arguments) {
 int main(int argc, char** argv) {
   torchtrace::bench::Arguments arguments;
   CLI::App app("Times operators without a callback, with an empty one and with torchtrace's");
-  app.add_option("--rounds", arguments.rounds, "Measurements per variant");
-  app.add_option("--only", arguments.only, "Time this workload alone");
-  app.add_flag("--left-alone", arguments.is_left_alone, "Do not switch: measure what is there");
-  app.add_flag("--floor", arguments.with_floor, "With --left-alone: with the empty callback");
+  torchtrace::bench::declare(app, arguments);
   CLI11_PARSE(app, argc, argv);
   try {
     std::cout << torchtrace::bench::measure(arguments) << '\n';

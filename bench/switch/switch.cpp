@@ -91,10 +91,10 @@ TORCHTRACE_BENCH_EXPORT const char* torchtrace_switch_open() {
 
 TORCHTRACE_BENCH_EXPORT void torchtrace_switch_set(int variant) {
   if (g_switch.is_registered) g_switch.remove(g_switch.registered);
-  g_switch.is_registered = variant != TORCHTRACE_SWITCH_NONE;
+  g_switch.is_registered = variant != kSwitchNone;
   if (!g_switch.is_registered) return;
   g_switch.registered =
-      g_switch.add(variant == TORCHTRACE_SWITCH_FLOOR ? g_switch.floor : g_switch.torchtrace);
+      g_switch.add(variant == kSwitchFloor ? g_switch.floor : g_switch.torchtrace);
 }
 
 TORCHTRACE_BENCH_EXPORT void torchtrace_switch_drain() { g_switch.recording.wait_until_drained(); }
@@ -107,7 +107,7 @@ TORCHTRACE_BENCH_EXPORT void torchtrace_switch_counts(std::uint64_t* started,
 }
 
 TORCHTRACE_BENCH_EXPORT void torchtrace_switch_close() {
-  torchtrace_switch_set(TORCHTRACE_SWITCH_NONE);
+  torchtrace_switch_set(kSwitchNone);
   g_switch.recording.finish();
 }
 

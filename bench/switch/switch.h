@@ -1,6 +1,6 @@
 #pragma once
 
-#include <stdint.h>
+#include <cstdint>
 
 /// Switches, within one process, between what PyTorch may call for each operator, so that variants
 /// can be measured in interleaved rounds: two whole processes differ by more than what is measured.
@@ -10,31 +10,30 @@
 /// replaced: finding PyTorch and reacting to fork and exit. Plain C, since Python calls it through
 /// ctypes.
 /// Thread: one; the operators measured may run on others.
-#ifdef __cplusplus
-extern "C" {
-#endif
+namespace torchtrace::bench {
 
-enum torchtrace_switch_variant {
-  TORCHTRACE_SWITCH_NONE = 0,        ///< No callback registered.
-  TORCHTRACE_SWITCH_FLOOR = 1,       ///< Empty start and end: what PyTorch itself takes.
-  TORCHTRACE_SWITCH_TORCHTRACE = 2,  ///< The agent's callbacks.
+enum SwitchVariant : int {
+  kSwitchNone = 0,        ///< No callback registered.
+  kSwitchFloor = 1,       ///< Empty start and end: what PyTorch itself takes.
+  kSwitchTorchtrace = 2,  ///< The agent's callbacks.
 };
 
-/// Prepares the switch for the libtorch that the process has loaded. Returns nullptr, or why not.
-const char* torchtrace_switch_open(void);
+}  // namespace torchtrace::bench
 
-/// Registers what `variant` says instead of what was registered before.
+extern "C" {
+
+/// Prepares the switch for the libtorch that the process has loaded. Returns nullptr, or why not.
+const char* torchtrace_switch_open();
+
+/// Registers what `variant`, a `SwitchVariant`, says instead of what was registered before.
 void torchtrace_switch_set(int variant);
 
 /// Waits until the flush thread has taken every record.
-void torchtrace_switch_drain(void);
+void torchtrace_switch_drain();
 
 /// Operators started and lost so far by the `torchtrace` variant.
-void torchtrace_switch_counts(uint64_t* started, uint64_t* dropped);
+void torchtrace_switch_counts(std::uint64_t* started, std::uint64_t* dropped);
 
 /// Ends the trace.
-void torchtrace_switch_close(void);
-
-#ifdef __cplusplus
+void torchtrace_switch_close();
 }
-#endif

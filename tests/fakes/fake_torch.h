@@ -47,7 +47,7 @@ class FakeRecordFunction {
 
   template <class T>
   void put(std::size_t offset, T value) {
-    std::memcpy(bytes_ + offset, &value, sizeof(value));
+    std::memcpy(bytes_ + offset, &value, sizeof(T));
   }
 
   /// What `RecordFunction::name()` and `overload_name()` return.
