@@ -10,7 +10,7 @@ WHOLE_RUN_WORKLOAD = "x.add_(y)"
 
 def measure(folder, quick):
     """The result of the bench; cases are PyTorch versions times workloads."""
-    rounds = 61 if quick else 301
+    rounds = 41 if quick else 301
     cases = []
     for name in pythons():
         program = folder.program(f"hot_path_{name}")
@@ -18,7 +18,7 @@ def measure(folder, quick):
         if measured["dropped"] != 0:
             raise BenchError(f"{measured['dropped']} records were dropped: the figures say nothing")
         cases += [_case(measured["torch"], workload) for workload in measured["workloads"]]
-        cases.append(_whole_runs(folder, program, measured["torch"], runs=3 if quick else 15))
+        cases.append(_whole_runs(folder, program, measured["torch"], runs=2 if quick else 15))
     method = {
         "rounds": rounds,
         "pairing": "variants in random order within each round; medians of the differences to the "
@@ -76,7 +76,7 @@ def _whole_runs(folder, program, torch, runs):
         for variant, (options, environment) in variants.items():
             measured = run_json(
                 program,
-                *("--left-alone", "--rounds", 41, "--only", WHOLE_RUN_WORKLOAD),
+                *("--left-alone", "--rounds", 21, "--only", WHOLE_RUN_WORKLOAD),
                 *options,
                 environment=environment,
             )
