@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdlib>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <string>
@@ -46,7 +47,7 @@ class op_path : public testing::Test {
   void TearDown() override {
     core::ThreadRegistry::forget_this_thread();
     core::g_process.store(nullptr);
-    std::system(("rm -rf '" + root_ + "'").c_str());
+    std::filesystem::remove_all(root_);
   }
 
   /// Leaked, as in the agent.

@@ -3,6 +3,7 @@
 #include <array>
 #include <atomic>
 #include <cstdlib>
+#include <filesystem>
 #include <memory>
 #include <mutex>
 #include <random>
@@ -87,7 +88,7 @@ class observer_threads : public testing::Test {
   void TearDown() override {
     core::ThreadRegistry::forget_this_thread();
     core::g_process.store(nullptr);
-    std::system(("rm -rf '" + root_ + "'").c_str());
+    std::filesystem::remove_all(root_);
   }
 
   void run_tree(std::mt19937& random, int depth) {

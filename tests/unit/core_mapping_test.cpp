@@ -6,6 +6,7 @@
 
 #include <csignal>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <string>
 #include <thread>
@@ -29,7 +30,7 @@ class mapping : public testing::Test {
     options_.max_buffers = 4;
     options_.root = root_.c_str();
   }
-  void TearDown() override { std::system(("rm -rf '" + root_ + "'").c_str()); }
+  void TearDown() override { std::filesystem::remove_all(root_); }
 
   static mode_t mode_of(const std::string& path) {
     struct stat info {};
