@@ -32,6 +32,7 @@ class RecordFunction {
 
 const char* RecordFunction::name() const { return "none"; }
 
+// PyTorch's name. NOLINTNEXTLINE(readability-identifier-naming)
 __attribute__((visibility("default"))) std::uint64_t addGlobalCallback(
     RecordFunctionCallback /*callback*/) {
   out_of_order = out_of_order || !initialised;
