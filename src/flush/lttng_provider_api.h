@@ -20,15 +20,15 @@ extern "C" {
 struct torchtrace_lttng_provider {
   uint32_t version;
   uint32_t struct_size;
-  /* emit_NAME: one tracepoint. enabled_NAME: nonzero while some session has the event enabled, at the
-   * cost of a load and a branch. */
+  /* emit_NAME: one tracepoint. enabled_NAME: nonzero while some session has the event enabled, at
+   * the cost of a load and a branch. */
 #define TORCHTRACE_PROVIDER_MEMBERS(NAME, name)         \
   void (*emit_##name)(const struct torchtrace_##name*); \
   int (*enabled_##name)(void);
   TORCHTRACE_EVENTS(TORCHTRACE_PROVIDER_MEMBERS)
 #undef TORCHTRACE_PROVIDER_MEMBERS
-  /* How many active sessions record operators. LTTng enables a tracepoint before the session becomes
-   * active: what is emitted in between is in no trace. */
+  /* How many active sessions record operators. LTTng enables a tracepoint before the session
+   * becomes active: what is emitted in between is in no trace. */
   int (*recording_sessions)(void);
   /* lttng_ust_before_fork and its two sisters; never called where liblttng-ust-fork is mapped. */
   void (*before_fork)(sigset_t* saved);
