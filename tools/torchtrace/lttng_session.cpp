@@ -12,9 +12,9 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 constexpr milliseconds kCommandLimit = seconds(10);
-/// The daemon writes while the program runs; at the end at most the buffers are left. Longer waits
-/// have never ended: a program that is killed in the middle of an event (lttng-ust before 2.15)
-/// leaves a sub-buffer that never completes.
+/// The daemon writes while the program runs; at the end at most the buffers are left. What takes
+/// longer does not come: a program that is killed in the middle of an event (lttng-ust before 2.15)
+/// leaves a sub-buffer that is not completed in any time worth waiting.
 constexpr milliseconds kDataLimit = seconds(15);
 
 constexpr std::uint64_t kKibibyte = 1024;
@@ -95,20 +95,21 @@ std::string LttngSession::add(const std::vector<pid_t>& processes) const {
 }
 
 std::string LttngSession::finish() {
-  const CommandResult stop = daemon_.lttng({"stop", name_}, kDataLimit);
-  if (!stop.is_ok()) {
-    const std::string consequence = "; the last events may be missing";
-    if (!stop.is_timed_out) return "`lttng stop` failed: " + stop.reason() + consequence;
-    return "LTTng did not finish the trace within " +
-           std::to_string(std::chrono::duration_cast<seconds>(kDataLimit).count()) +
-           " s, as when a program is killed while it writes an event" + consequence;
-  }
-  is_finished_ = daemon_.lttng({"destroy", name_}, kDataLimit).is_ok();
-  return {};
+  const std::string consequence = "; the last events may be missing";
+  const CommandResult stop = daemon_.lttng({"stop", "--no-wait", name_}, kProbeLimit);
+  if (stop.is_timed_out) return "LTTng's session daemon does not answer any more" + consequence;
+  if (!stop.is_ok()) return "`lttng stop` failed: " + stop.reason() + consequence;
+  const CommandResult destroy = daemon_.lttng({"destroy", name_}, kDataLimit);
+  is_finished_ = destroy.is_ok();
+  if (is_finished_) return {};
+  if (!destroy.is_timed_out) return "`lttng destroy` failed: " + destroy.reason() + consequence;
+  return "LTTng did not finish the trace within " +
+         std::to_string(std::chrono::duration_cast<seconds>(kDataLimit).count()) +
+         " s, as when a program is killed while it writes an event" + consequence;
 }
 
 LttngSession::~LttngSession() {
-  if (!is_finished_) daemon_.lttng({"destroy", "--no-wait", name_}, kCommandLimit);
+  if (!is_finished_) daemon_.lttng({"destroy", "--no-wait", name_}, kProbeLimit);
 }
 
 }  // namespace torchtrace::cli
