@@ -1,11 +1,13 @@
 #include "flush/sink_choice.h"
 
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <new>
 
 #include "core/clock.h"
 #include "core/log.h"
+#include "core/mapping.h"
 #include "flush/ctf_sink.h"
 #include "flush/lttng_sink.h"
 #include "flush/null_sink.h"
@@ -16,6 +18,15 @@
 namespace torchtrace::flush {
 
 namespace {
+
+/// lttng-ust maps a page of a file in /dev/shm when it is loaded, and touches it whether or not
+/// there is room for it. Where there is no /dev/shm it goes without.
+bool shared_memory_has_room() noexcept {
+  constexpr std::uint64_t kEnoughBytes = 64U << 10U;
+  struct statvfs info {};
+  if (statvfs(core::kSharedMemoryRoot, &info) != 0) return true;
+  return std::uint64_t{info.f_bavail} * info.f_frsize >= kEnoughBytes;
+}
 
 /// exec keeps pid and start time: the trace of that name is then of the program before it.
 std::string free_trace_name(const std::string& directory, const std::string& name) {
@@ -35,6 +46,13 @@ void SinkChoice::load_provider() {
   if (options_.kind != config::SinkKind::kAuto && options_.kind != config::SinkKind::kLttng) return;
   is_in_run_ = announce_to_run(options_.run_socket);
   std::string error;
+  if (!shared_memory_has_room()) {
+    error = "/dev/shm is full, and lttng-ust would crash the program there";
+    if (options_.kind == config::SinkKind::kLttng) {
+      core::say(("operators are only counted: " + error).c_str());
+    }
+    return;
+  }
   provider_.store(load_lttng_provider(options_.provider_path, error), std::memory_order_release);
   loaded_ns_ = core::clock_ns(CLOCK_MONOTONIC);
   daemon_answers_ =

@@ -162,7 +162,8 @@ class Recording {
 /// Says where the trace lies and what is in it, or why there is none.
 void show_result(const std::string& directory, bool is_without_report) {
   if (!holds_trace(directory)) {
-    say("no trace: no PyTorch operator ran in this program");
+    say("no trace: no PyTorch operator ran in this program, or it ended before one could be "
+        "written");
     remove_if_empty(directory);
     return;
   }

@@ -23,7 +23,7 @@ constexpr unsigned kSubbuffersPerCpu = 4;
 
 std::uint64_t free_shm_bytes() {
   struct statvfs shm = {};
-  if (statvfs("/dev/shm", &shm) != 0) return 0;
+  if (access("/dev/shm", W_OK) != 0 || statvfs("/dev/shm", &shm) != 0) return 0;
   return std::uint64_t{shm.f_bavail} * shm.f_frsize;
 }
 
@@ -52,8 +52,8 @@ bool LttngSession::set_up(const std::string& directory, std::string& error) cons
   const auto cpus = static_cast<std::uint64_t>(sysconf(_SC_NPROCESSORS_CONF));
   const std::uint64_t bytes = subbuffer_bytes(cpus, free_shm_bytes());
   if (bytes == 0) {
-    error = "its buffers for " + std::to_string(cpus) +
-            " CPUs do not fit into /dev/shm, which has " + mebibytes(free_shm_bytes()) + " left";
+    error = "its buffers for " + std::to_string(cpus) + " CPUs do not fit into /dev/shm, where " +
+            mebibytes(free_shm_bytes()) + " can be had";
     return false;
   }
   std::vector<std::string> create = {"create", name_, "--output=" + directory};
