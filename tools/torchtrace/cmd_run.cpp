@@ -164,7 +164,6 @@ void show_result(const std::string& directory, bool is_without_report) {
   if (!holds_trace(directory)) {
     say("no trace: no PyTorch operator ran in this program, or it ended before one could be "
         "written");
-    remove_if_empty(directory);
     return;
   }
   say("trace in " + directory);
@@ -172,12 +171,13 @@ void show_result(const std::string& directory, bool is_without_report) {
 }
 
 int run_with(const RunArguments& arguments, const config::Config& config, const AgentFiles& agent,
-             const std::string& directory) {
+             const OutputDirectory& place) {
+  const std::string& directory = place.path;
   ProgramEnd end;
   {
     Recording recording(agent, environment_with(arguments));
     if (!recording.prepare(config.output.sink, directory)) {
-      remove_if_empty(directory);
+      if (!place.was_there) remove_if_empty(directory);
       return kExitFailed;
     }
     end = recording.run(arguments.words);
@@ -186,10 +186,9 @@ int run_with(const RunArguments& arguments, const config::Config& config, const 
   }
   if (directory.empty()) {
     say("nothing was recorded, as output.sink says");
-  } else if (end.start_error != 0) {
-    remove_if_empty(directory);
   } else {
-    show_result(directory, arguments.is_without_report);
+    if (end.start_error == 0) show_result(directory, arguments.is_without_report);
+    if (!place.was_there) remove_if_empty(directory);
   }
   return exit_as(end);
 }
@@ -207,7 +206,7 @@ int run(const RunArguments& arguments) {
   const OutputDirectory directory = make_directory(arguments, *config);
   if (!directory.error.empty()) say(directory.error);
   if (directory.path.empty()) return kExitFailed;
-  return run_with(arguments, *config, agent, directory.path);
+  return run_with(arguments, *config, agent, directory);
 }
 
 }  // namespace

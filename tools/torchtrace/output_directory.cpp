@@ -61,11 +61,13 @@ bool is_empty(const std::string& path) {
 
 OutputDirectory make_or_use(const std::string& name) {
   const std::string path = absolute(name);
+  std::error_code none;
+  const bool was_there = fs::exists(path, none);
   if (const int error = make_directories(path)) return failed(path, error);
   if (const int error = check_writable(path)) {
     return {{}, "cannot write traces into " + path + ": " + strerror(error)};
   }
-  return {path, {}};
+  return {path, {}, was_there};
 }
 
 }  // namespace

@@ -6,8 +6,9 @@ namespace torchtrace::cli {
 
 /// Where a run's traces go.
 struct OutputDirectory {
-  std::string path;   ///< Absolute; empty: none could be made.
-  std::string error;  ///< Why not, or what had to be done otherwise: a sentence.
+  std::string path;        ///< Absolute; empty: none could be made.
+  std::string error;       ///< Why not, or what had to be done otherwise: a sentence.
+  bool was_there = false;  ///< Not ours to remove, even if nothing is written into it.
 };
 
 /// Makes the folder that the command line names. One that holds something is refused: the report
