@@ -1,8 +1,8 @@
 #pragma once
 
 #include <cstdint>
-#include <cstring>
 #include <deque>
+#include <new>
 #include <string>
 
 #include "observer/torch_library.h"
@@ -47,7 +47,7 @@ class FakeRecordFunction {
 
   template <class T>
   void put(std::size_t offset, T value) {
-    std::memcpy(bytes_ + offset, &value, sizeof(T));
+    new (bytes_ + offset) T(value);
   }
 
   /// What `RecordFunction::name()` and `overload_name()` return.
