@@ -133,6 +133,7 @@ TEST_F(observer_threads, come_and_go_and_every_operator_is_accounted_for) {
   constexpr int kGenerations = 40;
   std::atomic<bool> done{false};
   std::vector<std::thread> generations;
+  generations.reserve(kThreads);
   for (int thread = 0; thread < kThreads; ++thread) {
     generations.emplace_back([this, thread] {
       for (int generation = 0; generation < kGenerations; ++generation) {
