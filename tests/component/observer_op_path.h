@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "core/events.h"
 #include "core/process.h"
@@ -52,7 +53,10 @@ class op_path : public testing::Test {
 
   /// Leaked, as in the agent.
   void make_process(std::uint64_t ring_bytes, std::uint32_t max_buffers) {
+    // Reachable for ever, as in the agent.
+    static auto* const processes = new std::vector<core::Process*>;
     g_test_process = new core::Process;
+    processes->push_back(g_test_process);
     core::Mapping::Options options;
     options.ring_bytes = ring_bytes;
     options.max_buffers = max_buffers;
