@@ -121,13 +121,14 @@ TEST_F(bounded_command, says_why_a_program_cannot_be_started) {
 }
 
 class output_directory : public testing::Test {
- protected:
+ public:
   output_directory() {
     std::string pattern = testing::TempDir() + "torchtrace-output-XXXXXX";
     base_ = mkdtemp(pattern.data());
   }
   ~output_directory() override { fs::remove_all(base_); }
 
+ protected:
   std::string base_;
 };
 
