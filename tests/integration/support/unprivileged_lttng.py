@@ -36,8 +36,8 @@ def scratch_directory():
 
 @functools.lru_cache(maxsize=None)
 def hide_roots_daemon():
-    """From this process and those that it starts: a session of root's takes every user's events, and
-    a program in it says that it is recorded before the test's own session has begun."""
+    """From this process and those that it starts: a session of root's takes every user's events,
+    and a program in it counts as recorded before the test's own session has begun."""
     if os.geteuid() != 0:
         return
     try:
