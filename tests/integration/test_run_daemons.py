@@ -72,10 +72,11 @@ def test_run_leaves_the_daemon_that_it_started_to_a_session_in_it(root_daemon, t
     assert not root_daemon.is_running(), "the last run to end stops the daemon of the first"
 
 
-def test_run_removes_the_session_of_one_that_was_killed(root_daemon, tmp_path):
+def test_run_removes_the_session_of_one_that_was_killed(root_daemon, user, tmp_path):
+    _, home, environment = user
     process = subprocess.Popen(
-        run_command("-o", "killed", "--", "sleep", "60"), cwd=tmp_path,
-        env=host.clean_environment(), stdin=subprocess.DEVNULL, start_new_session=True,
+        run_command("-o", tmp_path / "killed", "--", "sleep", "60"), cwd=home, env=environment,
+        stdin=subprocess.DEVNULL, start_new_session=True,
     )
     wait_until(root_daemon.is_running)
     wait_until(lambda: sessions(root_daemon) == 1)
