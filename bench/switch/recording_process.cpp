@@ -10,6 +10,7 @@
 
 #include "config/load.h"
 #include "core/clock.h"
+#include "core/process_stat.h"
 #include "observer/layout_check.h"
 
 namespace torchtrace::bench {

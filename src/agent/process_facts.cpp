@@ -6,7 +6,7 @@
 #include <climits>
 #include <cstdlib>
 
-#include "core/mapping.h"
+#include "core/process_stat.h"
 #include "flush/output_directory.h"
 #include "observer/layout_check.h"
 #include "observer/torch_library.h"

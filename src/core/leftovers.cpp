@@ -12,6 +12,7 @@
 
 #include "core/layout.h"
 #include "core/mapping.h"
+#include "core/process_stat.h"
 
 namespace torchtrace::core {
 

@@ -1,7 +1,5 @@
 #include "core/log.h"
 
-#include <signal.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -9,6 +7,7 @@
 #include <cstring>
 
 #include "core/errno_guard.h"
+#include "core/quiet_write.h"
 
 namespace torchtrace::core {
 
@@ -35,34 +34,6 @@ struct Line {
     } while (number != 0);
     add(at);
   }
-};
-
-/// A line of ours must not raise a signal that the program's own would not have raised: SIGPIPE
-/// where nobody reads stderr any more, SIGXFSZ where it is a file at its limit. Blocked while this
-/// lives; one that was raised meanwhile is taken back.
-class QuietWrite {
- public:
-  QuietWrite() noexcept {
-    sigemptyset(&quiet_);
-    sigaddset(&quiet_, SIGPIPE);
-    sigaddset(&quiet_, SIGXFSZ);
-    sigset_t pending;
-    sigpending(&pending);
-    was_pending_ = sigismember(&pending, SIGPIPE) == 1 || sigismember(&pending, SIGXFSZ) == 1;
-    pthread_sigmask(SIG_BLOCK, &quiet_, &before_);
-  }
-  QuietWrite(const QuietWrite&) = delete;
-  QuietWrite& operator=(const QuietWrite&) = delete;
-  ~QuietWrite() {
-    const timespec at_once{};
-    if (!was_pending_) sigtimedwait(&quiet_, nullptr, &at_once);
-    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
-  }
-
- private:
-  sigset_t quiet_{};
-  sigset_t before_{};
-  bool was_pending_ = false;
 };
 
 }  // namespace

@@ -11,7 +11,9 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "core/descriptor.h"
 #include "core/errno_guard.h"
+#include "core/process_stat.h"
 
 namespace torchtrace::core {
 
@@ -43,34 +45,7 @@ int open_folder(int at, const char* name) noexcept {
   return fd;
 }
 
-/// The same open file under a number that is not a standard stream, without which the program may
-/// have been started, nor one that the program gets next. A flock belongs to the open file.
-int move_descriptor(int fd) noexcept {
-  constexpr int kPreferred = 700;  // below the usual soft limit of 1024
-  int moved = fcntl(fd, F_DUPFD_CLOEXEC, kPreferred);
-  if (moved < 0) moved = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-  if (moved < 0) return fd;
-  close(fd);
-  return moved;
-}
-
 }  // namespace
-
-std::uint64_t process_start_time(pid_t pid) noexcept {
-  char path[32];
-  std::snprintf(path, sizeof(path), "/proc/%d/stat", static_cast<int>(pid));
-  const int fd = open(path, O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return 0;
-  char text[1024];
-  const ssize_t length = read(fd, text, sizeof(text) - 1);
-  close(fd);
-  if (length <= 0) return 0;
-  text[length] = '\0';
-  // The second field is the command in parentheses and may hold blanks and parentheses itself.
-  const char* at = std::strrchr(text, ')');
-  for (int field = 2; at != nullptr && field < 22; ++field) at = std::strchr(at + 1, ' ');
-  return at == nullptr ? 0 : std::strtoull(at + 1, nullptr, 10);
-}
 
 std::uint64_t pid_namespace_inode() noexcept {
   struct stat info {};

@@ -87,9 +87,6 @@ class Mapping {
   const char* why_not_ = "";
 };
 
-/// Field 22 of /proc/PID/stat, in clock ticks since boot; 0 if there is no such process.
-std::uint64_t process_start_time(pid_t pid) noexcept;
-
 /// Inode of /proc/self/ns/pid; 0 if unknown.
 std::uint64_t pid_namespace_inode() noexcept;
 

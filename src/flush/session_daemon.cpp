@@ -9,26 +9,13 @@
 #include <cstdio>
 #include <cstring>
 
+#include "core/process_stat.h"
+
 namespace torchtrace::flush {
 
 namespace {
 
 constexpr char kSocketPrefix[] = "lttng-ust-sock-";
-
-/// State letter of /proc/PID/stat; '?' if it cannot be read. Source: proc_pid_stat(5).
-char process_state(pid_t pid) noexcept {
-  char path[32];
-  std::snprintf(path, sizeof(path), "/proc/%d/stat", static_cast<int>(pid));
-  const int fd = open(path, O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return '?';
-  char text[512];
-  const ssize_t length = read(fd, text, sizeof(text) - 1);
-  close(fd);
-  if (length <= 0) return '?';
-  text[length] = '\0';
-  const char* end_of_command = std::strrchr(text, ')');
-  return end_of_command == nullptr ? '?' : end_of_command[2];
-}
 
 /// Who listens on this socket.
 SessionDaemon find_listener(const char* path) noexcept {
@@ -46,7 +33,7 @@ SessionDaemon find_listener(const char* path) noexcept {
       getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0;
   close(fd);
   if (!answers) return {};
-  const char state = process_state(peer.pid);
+  const char state = core::process_state(peer.pid);
   const bool is_stopped = state == 'T' || state == 't';
   return {is_stopped ? SessionDaemonState::kStopped : SessionDaemonState::kListens, peer.pid};
 }

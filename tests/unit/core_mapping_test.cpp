@@ -15,6 +15,7 @@
 #include "core/leftovers.h"
 #include "core/mapping.h"
 #include "core/names.h"
+#include "core/process_stat.h"
 #include "core/thread_registry.h"
 
 namespace torchtrace::core {

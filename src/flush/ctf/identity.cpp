@@ -9,6 +9,7 @@
 #include <limits>
 
 #include "flush/ctf/metadata.h"
+#include "flush/process_info.h"
 
 namespace torchtrace::flush {
 namespace {
@@ -49,12 +50,6 @@ std::string first_line(const char* path) {
   if (length <= 0) return {};
   std::string line(text, static_cast<std::size_t>(length));
   return line.substr(0, line.find('\n'));
-}
-
-std::string host_name() {
-  char name[256] = {};
-  if (::gethostname(name, sizeof name - 1) != 0 || name[0] == '\0') return "unknown";
-  return name;
 }
 
 void fill_without_randomness(CtfUuid& uuid) noexcept {

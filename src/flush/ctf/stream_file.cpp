@@ -1,54 +1,21 @@
 #include "flush/ctf/stream_file.h"
 
 #include <fcntl.h>
-#include <signal.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <cerrno>
 
+#include "core/descriptor.h"
+#include "core/quiet_write.h"
+
 namespace torchtrace::flush {
 namespace {
-
-/// Descriptors are moved to this number or above: a program that closes all of them gets the lowest
-/// free numbers for what it opens next, so ours is not reused between the check and the write.
-/// Below the usual soft limit of 1024.
-constexpr int kLowestDescriptor = 700;
-
-/// A write beyond RLIMIT_FSIZE raises SIGXFSZ in the writing thread, which kills the program. The
-/// flush thread has it blocked; the final drain may run on a thread of the host that has not.
-/// While this lives it is blocked, and one that a write of ours has raised is taken back.
-class SigxfszBlock {
- public:
-  SigxfszBlock() noexcept {
-    ::sigemptyset(&sigxfsz_);
-    ::sigaddset(&sigxfsz_, SIGXFSZ);
-    sigset_t pending;
-    ::sigemptyset(&pending);
-    ::sigpending(&pending);
-    was_pending_ = ::sigismember(&pending, SIGXFSZ) == 1;
-    ::pthread_sigmask(SIG_BLOCK, &sigxfsz_, &before_);
-  }
-  SigxfszBlock(const SigxfszBlock&) = delete;
-  SigxfszBlock& operator=(const SigxfszBlock&) = delete;
-  ~SigxfszBlock() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-
-  void take_back() const noexcept {
-    const timespec at_once{};
-    if (!was_pending_) ::sigtimedwait(&sigxfsz_, nullptr, &at_once);
-  }
-
- private:
-  sigset_t sigxfsz_{};
-  sigset_t before_{};
-  bool was_pending_ = false;
-};
 
 /// Writes at `offset` until all is written or an error comes; returns the bytes written.
 std::size_t write_all(int fd, const std::byte* from, std::size_t bytes, std::uint64_t offset,
                       int& error) noexcept {
-  const SigxfszBlock block;
+  const core::QuietWrite quiet;  // a file can be at RLIMIT_FSIZE
   std::size_t done = 0;
   while (done < bytes) {
     const ssize_t n = ::pwrite(fd, from + done, bytes - done, static_cast<off_t>(offset + done));
@@ -59,7 +26,6 @@ std::size_t write_all(int fd, const std::byte* from, std::size_t bytes, std::uin
       break;
     }
   }
-  if (error == EFBIG) block.take_back();
   return done;
 }
 
@@ -89,17 +55,8 @@ int StreamFile::create(const std::string& path) {
   }
   device_ = status.st_dev;
   inode_ = status.st_ino;
-  adopt(fd);
+  fd_ = core::move_descriptor(fd);
   return 0;
-}
-
-void StreamFile::adopt(int fd) noexcept {
-  fd_ = ::fcntl(fd, F_DUPFD_CLOEXEC, kLowestDescriptor);
-  if (fd_ < 0) {
-    fd_ = fd;
-  } else {
-    ::close(fd);
-  }
 }
 
 void StreamFile::preallocate(std::uint64_t bytes) const noexcept {
@@ -121,7 +78,7 @@ int StreamFile::make_sure_of_descriptor() noexcept {
       ::close(fd);
       return ESTALE;
     }
-    adopt(fd);
+    fd_ = core::move_descriptor(fd);
   }
   // Removed, cut or added to by somebody: what is written now could not be read.
   const bool intact =

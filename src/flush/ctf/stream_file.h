@@ -54,7 +54,6 @@ class StreamFile {
  private:
   bool is_open_as(int fd, struct stat& status) const noexcept;
   int make_sure_of_descriptor() noexcept;
-  void adopt(int fd) noexcept;
 
   std::string path_;
   int fd_ = -1;
