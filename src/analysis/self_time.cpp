@@ -24,15 +24,23 @@ void SelfTimeTracker::raise_grace_ns(std::uint64_t grace_ns) {
   grace_ns_ = std::max(grace_ns_, grace_ns);
 }
 
-bool SelfTimeTracker::add(const TrackedOp& op) {
+/// The entry of an operator that is seen for the first time; it may have been expected as a parent.
+/// kNone: it is a repetition.
+std::uint32_t SelfTimeTracker::take(const TrackedOp& op) {
   pass(op.start_ns);
   std::uint32_t index = table_.find(op.op_id);
   if (index == kNone) {
     index = create(op);
   } else if (entries_[index].state != State::kUnknown) {
-    return false;
+    return kNone;
   }
   entries_[index].op = op;
+  return index;
+}
+
+bool SelfTimeTracker::add(const TrackedOp& op) {
+  const std::uint32_t index = take(op);
+  if (index == kNone) return false;
   entries_[index].state = State::kEnded;
   cover(find_or_expect_parent(op.parent), op.start_ns, op.end_ns);
   ended_.push_back({index, watermark_ns_});
@@ -40,14 +48,8 @@ bool SelfTimeTracker::add(const TrackedOp& op) {
 }
 
 bool SelfTimeTracker::begin(const TrackedOp& op) {
-  pass(op.start_ns);
-  std::uint32_t index = table_.find(op.op_id);
-  if (index == kNone) {
-    index = create(op);
-  } else if (entries_[index].state != State::kUnknown) {
-    return false;
-  }
-  entries_[index].op = op;
+  const std::uint32_t index = take(op);
+  if (index == kNone) return false;
   entries_[index].op.end_ns = kOpenEnd;
   entries_[index].state = State::kOpen;
   const std::uint32_t parent = find_or_expect_parent(op.parent);

@@ -96,6 +96,7 @@ class SelfTimeTracker {
     std::uint64_t watermark_ns;  ///< When it was put here.
   };
 
+  std::uint32_t take(const TrackedOp& op);
   std::uint32_t create(const TrackedOp& op);
   std::uint32_t find_parent(std::uint64_t op_id) const;
   std::uint32_t find_or_expect_parent(std::uint64_t op_id);

@@ -2,7 +2,7 @@
 import torch
 from torch import nn
 
-from window import checksum, window
+from training import main, run_steps
 
 
 class BasicBlock(nn.Module):
@@ -46,18 +46,8 @@ def train(steps=2):
     model = resnet18()
     optimizer = torch.optim.SGD(model.parameters(), lr=0.05, momentum=0.9)
     images, labels = torch.randn(2, 3, 64, 64), torch.randint(0, 10, (2,))
-    losses = []
-    for _ in range(steps):
-        optimizer.zero_grad()
-        loss = nn.functional.cross_entropy(model(images), labels)
-        loss.backward()
-        optimizer.step()
-        losses.append(loss)
-    return losses, list(model.parameters())
+    return run_steps(model, optimizer, lambda: nn.functional.cross_entropy(model(images), labels), steps)
 
 
 if __name__ == "__main__":
-    torch.set_num_threads(1)
-    losses, parameters = window(train)
-    print("losses", [value.item() for value in losses])
-    print("parameters", checksum(parameters))
+    main(train)

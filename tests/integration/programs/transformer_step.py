@@ -2,7 +2,7 @@
 import torch
 from torch import nn
 
-from window import checksum, window
+from training import main, run_steps
 
 
 def train(steps=2):
@@ -11,18 +11,8 @@ def train(steps=2):
     model = nn.TransformerEncoder(layer, num_layers=2)
     optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
     inputs, target = torch.randn(4, 12, 32), torch.randn(4, 12, 32)
-    losses = []
-    for _ in range(steps):
-        optimizer.zero_grad()
-        loss = nn.functional.mse_loss(model(inputs), target)
-        loss.backward()
-        optimizer.step()
-        losses.append(loss)
-    return losses, list(model.parameters())
+    return run_steps(model, optimizer, lambda: nn.functional.mse_loss(model(inputs), target), steps)
 
 
 if __name__ == "__main__":
-    torch.set_num_threads(1)
-    losses, parameters = window(train)
-    print("losses", [value.item() for value in losses])
-    print("parameters", checksum(parameters))
+    main(train)
