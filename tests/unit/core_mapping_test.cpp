@@ -190,6 +190,7 @@ TEST_F(mapping, interns_names_once_across_threads) {
   constexpr int kNames = 2000;
   std::vector<std::vector<std::uint32_t>> ids(kThreads);
   std::vector<std::thread> threads;
+  threads.reserve(kThreads);
   for (int thread = 0; thread < kThreads; ++thread) {
     threads.emplace_back([&, thread] {
       for (int name = 0; name < kNames; ++name) {
@@ -258,7 +259,6 @@ TEST_F(mapping, refuses_threads_beyond_its_cap) {
   ASSERT_TRUE(shared.create(options_));
   ASSERT_TRUE(registry.create(shared));
   std::vector<ThreadState*> states;
-  std::vector<std::thread> threads;
   for (int thread = 0; thread < 6; ++thread) {
     std::thread([&] { states.push_back(registry.attach(0)); }).join();
   }

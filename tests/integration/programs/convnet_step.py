@@ -46,7 +46,9 @@ def train(steps=2):
     model = resnet18()
     optimizer = torch.optim.SGD(model.parameters(), lr=0.05, momentum=0.9)
     images, labels = torch.randn(2, 3, 64, 64), torch.randint(0, 10, (2,))
-    return run_steps(model, optimizer, lambda: nn.functional.cross_entropy(model(images), labels), steps)
+    return run_steps(
+        model, optimizer, lambda: nn.functional.cross_entropy(model(images), labels), steps
+    )
 
 
 if __name__ == "__main__":

@@ -10,7 +10,9 @@ def train(steps=3):
     model = nn.Sequential(nn.Linear(32, 64), nn.ReLU(), nn.Linear(64, 10))
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
     inputs, labels = torch.randn(16, 32), torch.randint(0, 10, (16,))
-    return run_steps(model, optimizer, lambda: nn.functional.cross_entropy(model(inputs), labels), steps)
+    return run_steps(
+        model, optimizer, lambda: nn.functional.cross_entropy(model(inputs), labels), steps
+    )
 
 
 if __name__ == "__main__":
