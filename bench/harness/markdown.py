@@ -1,6 +1,7 @@
 """Results as tables: on the terminal, and as docs/performance.md."""
 
 _TITLES = {
+    "ring": "Ring (`ring`)",
     "hot_path": "Cost of an operator in C++ (`hot_path`)",
     "startup": "Start of a process (`startup`)",
     "flush": "Flush thread (`flush`)",
