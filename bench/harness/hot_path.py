@@ -1,23 +1,50 @@
-"""What an operator costs in C++: nothing registered, PyTorch's floor, torchtrace."""
+"""What an operator costs in C++: nothing registered, PyTorch's floor, torchtrace, others."""
 import statistics
+import tempfile
 
-from . import result, samples
+from . import lttng, result, samples
 from .build import BenchError, pythons, run_json
 
 SILENT = {"TORCHTRACE_OUTPUT_SINK": "none"}
 WHOLE_RUN_WORKLOAD = "x.add_(y)"
+COLD_WORKLOAD = "x.add_(y), 48 KiB each"
+
+#: Those of bench/switch/variants.cpp, measured in one process.
+VARIANTS = (
+    "none",
+    "floor",
+    "torchtrace",
+    "other_scope",
+    "sampled",
+    "sampled_floor",
+    "paused",
+    "thapi_style",
+)
+
+#: THAPI registers for operators and their gradients only: nothing to be compared with.
+UNKNOWN_TO_THAPI = "RECORD_USER_SCOPE"
+
+#: What a process decides once: measured in processes of their own, each against its own floor.
+CONFIGURATIONS = {
+    "clock.source = monotonic": {"TORCHTRACE_CLOCK_SOURCE": "monotonic"},
+}
 
 
 def measure(folder, quick):
     """The result of the bench; cases are PyTorch versions times workloads."""
-    rounds = 41 if quick else 301
+    if not lttng.available():
+        raise BenchError("lttng-tools is not installed: the bench compares with THAPI's channel")
+    rounds = 21 if quick else 301
     cases = []
     for name in pythons():
         program = folder.program(f"hot_path_{name}")
-        measured = run_json(program, "--rounds", rounds, environment=SILENT)
-        if measured["dropped"] != 0:
-            raise BenchError(f"{measured['dropped']} records were dropped: the figures say nothing")
+        with tempfile.TemporaryDirectory(prefix="torchtrace-bench-") as scratch:
+            with lttng.Session(scratch, lttng.THAPI) as session:
+                environment = {**SILENT, **session.environment}
+                measured = _run(program, rounds, VARIANTS, environment)
         cases += [_case(measured["torch"], workload) for workload in measured["workloads"]]
+        for configuration, environment in CONFIGURATIONS.items():
+            cases += _configured(program, rounds, configuration, {**SILENT, **environment})
         cases.append(_whole_runs(folder, program, measured["torch"], runs=2 if quick else 15))
     method = {
         "rounds": rounds,
@@ -25,9 +52,29 @@ def measure(folder, quick):
         "mean of the round's two measurements of none",
         "unit": "ns of the thread's CPU time per operator; none: absolute, all others: added to "
         "none",
-        "sink": "none: rings are drained and ordered by the real flush thread, nothing is written",
+        "sink": "none: rings are drained and ordered by the real flush thread, nothing is written; "
+        "thapi_style: a session with THAPI's channel records, waiting for it is not counted",
     }
     return result.make("hot_path", method, cases)
+
+
+def _run(program, rounds, variants, environment, only=()):
+    chosen = [word for name in only for word in ("--only", name)]
+    measured = run_json(
+        *(program, "--rounds", rounds, "--variants", ",".join(variants), *chosen),
+        environment=environment,
+    )
+    if measured["dropped"] != 0:
+        raise BenchError(f"{measured['dropped']} records were dropped: the figures say nothing")
+    return measured
+
+
+def _configured(program, rounds, configuration, environment):
+    workloads = (WHOLE_RUN_WORKLOAD, COLD_WORKLOAD)
+    variants = ("none", "floor", "torchtrace")
+    measured = _run(program, rounds, variants, environment, only=workloads)
+    cases = [_case(measured["torch"], workload) for workload in measured["workloads"]]
+    return [{**case, "name": f"{case['name']}, {configuration}"} for case in cases]
 
 
 def _case(torch, workload):
@@ -35,32 +82,35 @@ def _case(torch, workload):
         variant: [ns / workload["events_per_call"] for ns in per_call]
         for variant, per_call in workload["ns_per_call"].items()
     }
-    base = samples.means(times["none"], times["none_again"])
+    if workload["name"] == UNKNOWN_TO_THAPI:
+        times.pop("thapi_style", None)
+    again = times.pop("none_again")
+    first = times.pop("none")
+    base = samples.means(first, again)
+    variants = {
+        "none": samples.quartiles(base, "median_ns"),
+        "noise": samples.quartiles(samples.differences(first, again), "median_ns"),
+    }
+    for variant in (name for name in VARIANTS if name in times):
+        added = samples.differences(times[variant], base)
+        variants[variant] = samples.quartiles(added, "median_ns")
     over_floor = samples.differences(times["torchtrace"], times["floor"])
+    variants["torchtrace_over_floor"] = samples.quartiles(over_floor, "median_ns")
     return {
         "name": f"PyTorch {torch}, {workload['name']}",
         "operators_per_call": workload["events_per_call"],
-        "variants": {
-            "none": samples.quartiles(base, "median_ns"),
-            "noise": samples.quartiles(
-                samples.differences(times["none"], times["none_again"]), "median_ns"
-            ),
-            "floor": samples.quartiles(samples.differences(times["floor"], base), "median_ns"),
-            "torchtrace": samples.quartiles(
-                samples.differences(times["torchtrace"], base), "median_ns"
-            ),
-            "torchtrace_over_floor": samples.quartiles(over_floor, "median_ns"),
-        },
-        "ratios": _ratios(times, base),
+        "variants": variants,
+        "ratios": _ratios(variants),
     }
 
 
-def _ratios(times, base):
-    added = {
-        variant: statistics.median(samples.differences(times[variant], base))
-        for variant in ("floor", "torchtrace")
+def _ratios(variants):
+    added_ns = variants["torchtrace"]["median_ns"]
+    return {
+        f"torchtrace_to_{other}": samples.ratio(added_ns, variants[other]["median_ns"])
+        for other in ("floor", "thapi_style")
+        if other in variants
     }
-    return {"torchtrace_to_floor": samples.ratio(added["torchtrace"], added["floor"])}
 
 
 def _whole_runs(folder, program, torch, runs):

@@ -1,9 +1,10 @@
-"""An LTTng session of the bench's own, with the channel that the documentation recommends.
+"""LTTng sessions of the bench's own.
 
 As root there is one run directory for all daemons of a machine, so the bench first moves into
 mounts of its own; other users get a daemon in a home of its own.
 """
 import ctypes
+import dataclasses
 import os
 import pathlib
 import re
@@ -23,21 +24,49 @@ def available():
     return shutil.which("lttng-sessiond") is not None
 
 
-class Session:
-    """Records torchtrace's events into `folder` while it lasts."""
+@dataclasses.dataclass
+class Channel:
+    """What is recorded and how."""
 
-    def __init__(self, folder):
+    events: str
+    options: tuple
+    contexts: tuple = ()
+    environment: dict = dataclasses.field(default_factory=dict)
+
+
+#: As README.md recommends.
+RECOMMENDED = Channel("torchtrace:*", ("--discard", "--subbuf-size=1M", "--num-subbuf=4"))
+
+#: As iprof records PyTorch's operators (THAPI, xprof.rb.in, lttng_setup): the operator's thread
+#: waits where there is no room. Only the limit on files is ours, which costs the traced threads
+#: nothing.
+THAPI = Channel(
+    "torchtrace_bench_thapi:*",
+    ("--blocking-timeout=inf", "--tracefile-size=64M", "--tracefile-count=1"),
+    contexts=("--type=vpid", "--type=vtid"),
+    environment={"LTTNG_UST_ALLOW_BLOCKING": "1"},
+)
+
+
+class Session:
+    """Records into `folder` while it lasts."""
+
+    def __init__(self, folder, channel=RECOMMENDED):
         self._folder = pathlib.Path(folder)
+        self._channel = channel
         self._name = f"torchtrace-bench-{os.getpid()}"
-        self.environment = {"LTTNG_UST_REGISTER_TIMEOUT": "-1"}  # wait: the bench starts with it
+        # Without a limit: the bench starts with what it measures.
+        self.environment = {"LTTNG_UST_REGISTER_TIMEOUT": "-1", **channel.environment}
 
     def __enter__(self):
         self._start_daemon()
         self._lttng("create", self._name, f"--output={self._folder / 'lttng'}")
-        session = f"--session={self._name}"
-        size = ("--discard", "--subbuf-size=1M", "--num-subbuf=4")
-        self._lttng("enable-channel", "-u", session, *size, "torchtrace")
-        self._lttng("enable-event", "-u", session, "--channel=torchtrace", "torchtrace:*")
+        session, events = f"--session={self._name}", self._channel.events
+        self._lttng("enable-channel", "-u", session, *self._channel.options, "bench")
+        if self._channel.contexts:
+            contexts = self._channel.contexts
+            self._lttng("add-context", "-u", session, "--channel=bench", *contexts)
+        self._lttng("enable-event", "-u", session, "--channel=bench", events)
         self._lttng("start", self._name)
         return self
 

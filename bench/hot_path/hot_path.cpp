@@ -10,6 +10,9 @@
 #include <iostream>
 #include <map>
 #include <random>
+#include <stdexcept>
+#include <string>
+#include <vector>
 
 #include "hot_path/workloads.h"
 #include "switch/switch.h"
@@ -20,19 +23,11 @@ namespace {
 
 struct Arguments {
   int rounds = 101;
-  std::string only;            ///< Substring of the workloads' names.
-  bool is_left_alone = false;  ///< Whoever preloads something decides what is measured.
-  int variant = kSwitchNone;   ///< Left alone: what to register once.
+  std::vector<std::string> only;  ///< Names of workloads; empty: all.
+  bool is_left_alone = false;     ///< Whoever preloads something decides what is measured.
+  std::string variant = "none";   ///< Left alone: what to register once.
+  std::vector<std::string> variants = {"none", "floor", "torchtrace"};
 };
-
-/// `none` stands twice in each round: its mean is the base, and its difference shows the noise.
-constexpr struct {
-  const char* name;
-  int variant;
-} kVariants[] = {{"none", kSwitchNone},
-                 {"none_again", kSwitchNone},
-                 {"floor", kSwitchFloor},
-                 {"torchtrace", kSwitchTorchtrace}};
 
 /// This thread's CPU time: what it waits for a CPU is the machine's affair.
 std::uint64_t cpu_time_ns() {
@@ -49,15 +44,21 @@ double ns_per_call(const Workload& workload) {
   return static_cast<double>(cpu_time_ns() - start_ns) / workload.calls;
 }
 
+void throw_if(const char* problem) {
+  if (problem != nullptr) throw std::runtime_error(problem);
+}
+
+void set_variant(const std::string& name) { throw_if(torchtrace_switch_set(name.c_str())); }
+
 /// Operators per call, as recorded: the workload's figure is a claim about PyTorch, not a constant.
 void check_events(const Workload& workload) {
   std::uint64_t before = 0;
   std::uint64_t after = 0;
   std::uint64_t dropped = 0;
   torchtrace_switch_counts(&before, &dropped);
-  torchtrace_switch_set(kSwitchTorchtrace);
+  set_variant("torchtrace");
   workload.run(100);
-  torchtrace_switch_set(kSwitchNone);
+  set_variant("none");
   torchtrace_switch_counts(&after, &dropped);
   if (after - before != 100U * static_cast<unsigned>(workload.events_per_call)) {
     throw std::runtime_error(workload.name + ": " + std::to_string(after - before) +
@@ -65,19 +66,22 @@ void check_events(const Workload& workload) {
   }
 }
 
-nlohmann::json measure_interleaved(const Workload& workload, int rounds, std::mt19937& random) {
+/// `none` stands twice in each round: its mean is the base, and its difference shows the noise.
+nlohmann::json measure_interleaved(const Workload& workload, const Arguments& arguments,
+                                   std::mt19937& random) {
   check_events(workload);
   std::map<std::string, std::vector<double>> times;
-  std::vector<std::size_t> order = {0, 1, 2, 3};
-  for (int round = 0; round < rounds; ++round) {
+  std::vector<std::string> order = arguments.variants;
+  order.emplace_back("none_again");
+  for (int round = 0; round < arguments.rounds; ++round) {
     std::shuffle(order.begin(), order.end(), random);
-    for (const std::size_t index : order) {
-      torchtrace_switch_set(kVariants[index].variant);
-      times[kVariants[index].name].push_back(ns_per_call(workload));
+    for (const std::string& name : order) {
+      set_variant(name == "none_again" ? "none" : name);
+      times[name].push_back(ns_per_call(workload));
     }
     torchtrace_switch_drain();
   }
-  torchtrace_switch_set(kSwitchNone);
+  set_variant("none");
   return times;
 }
 
@@ -99,28 +103,28 @@ void stay_on_this_cpu() {
   sched_setaffinity(0, sizeof(cpus), &cpus);
 }
 
-void open_switch() {
-  const char* why = torchtrace_switch_open();
-  if (why != nullptr) throw std::runtime_error(why);
+bool is_chosen(const Workload& workload, const Arguments& arguments) {
+  const auto& only = arguments.only;
+  return only.empty() || std::find(only.begin(), only.end(), workload.name) != only.end();
 }
 
 nlohmann::json measure(const Arguments& arguments) {
   const std::vector<Workload> workloads = make_workloads();
-  const bool has_switch = !arguments.is_left_alone || arguments.variant != kSwitchNone;
-  if (has_switch) open_switch();
-  if (has_switch) torchtrace_switch_set(arguments.variant);
+  const bool has_switch = !arguments.is_left_alone || arguments.variant != "none";
+  if (has_switch) throw_if(torchtrace_switch_open());
+  if (has_switch) set_variant(arguments.variant);
   stay_on_this_cpu();  // after the flush thread has been started, which shall be free
   std::mt19937 random(42);
   nlohmann::json result = {{"torch", torch_version()}, {"workloads", nlohmann::json::array()}};
   for (const Workload& workload : workloads) {
-    if (!arguments.only.empty() && workload.name != arguments.only) continue;
+    if (!is_chosen(workload, arguments)) continue;
     result["workloads"].push_back(
         {{"name", workload.name},
          {"events_per_call", workload.events_per_call},
          {"calls", workload.calls},
          {"ns_per_call", arguments.is_left_alone
                              ? measure_left_alone(workload, arguments.rounds)
-                             : measure_interleaved(workload, arguments.rounds, random)}});
+                             : measure_interleaved(workload, arguments, random)}});
   }
   if (!has_switch) return result;
   torchtrace_switch_close();
@@ -133,13 +137,12 @@ nlohmann::json measure(const Arguments& arguments) {
 }
 
 void declare(CLI::App& app, Arguments& arguments) {
-  const std::map<std::string, int> variants = {
-      {"none", kSwitchNone}, {"floor", kSwitchFloor}, {"torchtrace", kSwitchTorchtrace}};
   app.add_option("--rounds", arguments.rounds, "Measurements per variant");
-  app.add_option("--only", arguments.only, "Time this workload alone");
+  app.add_option("--only", arguments.only, "Time the workload of this name; may be repeated");
+  app.add_option("--variants", arguments.variants, "Those of the switch, comma-separated")
+      ->delimiter(',');
   app.add_flag("--left-alone", arguments.is_left_alone, "Do not switch: measure what is there");
-  app.add_option("--variant", arguments.variant, "With --left-alone: register this once")
-      ->transform(CLI::Transformer(variants));
+  app.add_option("--variant", arguments.variant, "With --left-alone: register this once");
 }
 
 }  // namespace

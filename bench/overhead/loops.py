@@ -10,7 +10,7 @@ import time
 
 import torch
 
-VARIANTS = {"none": 0, "none_again": 0, "floor": 1, "torchtrace": 2}  # bench/switch/switch.h
+VARIANTS = ("none", "none_again", "floor", "torchtrace")  # of bench/switch/variants.cpp
 
 
 class Switch:
@@ -19,18 +19,25 @@ class Switch:
     def __init__(self, path):
         self._library = ctypes.CDLL(path)
         self._library.torchtrace_switch_open.restype = ctypes.c_char_p
-        problem = self._library.torchtrace_switch_open()
-        if problem:
-            sys.exit(f"loops.py: {problem.decode()}")
-        self.set = self._library.torchtrace_switch_set
+        self._library.torchtrace_switch_set.restype = ctypes.c_char_p
+        _exit_if(self._library.torchtrace_switch_open())
         self.drain = self._library.torchtrace_switch_drain
         self.close = self._library.torchtrace_switch_close
+
+    def set(self, variant):
+        name = "none" if variant == "none_again" else variant
+        _exit_if(self._library.torchtrace_switch_set(name.encode()))
 
     def counts(self):
         """Operators started, and records dropped."""
         started, dropped = ctypes.c_uint64(), ctypes.c_uint64()
         self._library.torchtrace_switch_counts(ctypes.byref(started), ctypes.byref(dropped))
         return started.value, dropped.value
+
+
+def _exit_if(problem):
+    if problem:
+        sys.exit(f"loops.py: {problem.decode()}")
 
 
 def add_loop(turns):
@@ -70,9 +77,9 @@ def time_ns(loop, turns):
 
 def operators_per_turn(switch, loop):
     before, _ = switch.counts()
-    switch.set(VARIANTS["torchtrace"])
+    switch.set("torchtrace")
     loop(10)
-    switch.set(VARIANTS["none"])
+    switch.set("none")
     return (switch.counts()[0] - before) / 10
 
 
@@ -84,10 +91,10 @@ def measure(switch, name, loop, turns, rounds):
     for _ in range(rounds):
         random.shuffle(order)
         for variant in order:
-            switch.set(VARIANTS[variant])
+            switch.set(variant)
             times[variant].append(time_ns(loop, turns))
         switch.drain()
-    switch.set(VARIANTS["none"])
+    switch.set("none")
     return {"name": name, "operators_per_turn": operators, "ns_per_turn": times}
 
 

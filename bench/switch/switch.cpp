@@ -4,10 +4,13 @@
 
 #include <array>
 #include <exception>
+#include <map>
+#include <stdexcept>
 #include <string>
 
 #include "observer/observer.h"
 #include "switch/recording_process.h"
+#include "switch/variants.h"
 
 #define TORCHTRACE_BENCH_EXPORT extern "C" __attribute__((visibility("default")))
 
@@ -16,30 +19,28 @@ namespace torchtrace::bench {
 namespace {
 
 using observer::RecordFunctionCallback;
-using RemoveCallback = void (*)(std::uint64_t);
+using HandleCallback = void (*)(std::uint64_t);
 
 struct Switch {
   observer::TorchLibrary torch{};
   RecordFunctionCallback torchtrace{};
-  RecordFunctionCallback floor{};
   observer::AddGlobalCallback add = nullptr;
-  RemoveCallback remove = nullptr;
+  HandleCallback remove = nullptr;
+  HandleCallback disable = nullptr;
   std::uint64_t registered = 0;
   bool is_registered = false;
+  std::map<std::string, RecordFunctionCallback> made;
   RecordingProcess recording;
 };
-Switch g_switch;
 
-std::unique_ptr<observer::ObserverContext> start_nothing(
-    const observer::RecordFunction& /*event*/) {
-  return nullptr;
-}
-void end_nothing(const observer::RecordFunction& /*event*/, observer::ObserverContext* /*unused*/) {
+Switch& the_switch() {
+  static auto* const made = new Switch;
+  return *made;
 }
 
 /// Stands in for at::addGlobalCallback in `observer::start`, which registers for good.
 std::uint64_t keep_for_later(RecordFunctionCallback callback) {
-  g_switch.torchtrace = callback;
+  the_switch().torchtrace = callback;
   return 0;
 }
 
@@ -54,34 +55,44 @@ std::array<bool, core::kScopeCount> default_scopes() {
   return scopes;
 }
 
-/// nullptr, or why the process's PyTorch cannot be used.
-const char* find_torch() {
+void find_torch(Switch& self) {
   const char* why = nullptr;
-  if (!observer::find_torch_library(dlopen, g_switch.torch, &why)) return why;
-  void* library = dlopen(g_switch.torch.path, RTLD_NOLOAD | RTLD_LAZY);
-  g_switch.remove = reinterpret_cast<RemoveCallback>(dlsym(library, "_ZN2at14removeCallbackEm"));
-  return g_switch.remove == nullptr ? "this libtorch does not export at::removeCallback" : nullptr;
+  if (!observer::find_torch_library(dlopen, self.torch, &why)) throw std::runtime_error(why);
+  void* library = dlopen(self.torch.path, RTLD_NOLOAD | RTLD_LAZY);
+  self.remove = reinterpret_cast<HandleCallback>(dlsym(library, "_ZN2at14removeCallbackEm"));
+  self.disable = reinterpret_cast<HandleCallback>(dlsym(library, "_ZN2at15disableCallbackEm"));
+  if (self.remove == nullptr || self.disable == nullptr) {
+    throw std::runtime_error("this libtorch exports no at::removeCallback, at::disableCallback");
+  }
 }
 
-void prepare_callbacks() {
-  g_switch.add = g_switch.torch.add_global_callback;
-  g_switch.torch.add_global_callback = keep_for_later;
+void take_callback(Switch& self) {
+  self.add = self.torch.add_global_callback;
+  self.torch.add_global_callback = keep_for_later;
   core::g_activate = find_process;
-  observer::start(g_switch.torch, default_scopes());
-  g_switch.floor = g_switch.torchtrace;
-  g_switch.floor.start = start_nothing;
-  g_switch.floor.end = end_nothing;
+  observer::start(self.torch, default_scopes());
 }
 
-}  // namespace
+const RecordFunctionCallback& callback_of(Switch& self, const Variant& variant) {
+  const auto found = self.made.find(variant.name);
+  if (found != self.made.end()) return found->second;
+  return self.made[variant.name] = variant.make(self.torch, self.torchtrace);
+}
 
-TORCHTRACE_BENCH_EXPORT const char* torchtrace_switch_open() {
+void set(Switch& self, const Variant& variant) {
+  if (self.is_registered) self.remove(self.registered);
+  self.is_registered = variant.make != nullptr;
+  if (!self.is_registered) return;
+  self.registered = self.add(callback_of(self, variant));
+  if (variant.is_paused) self.disable(self.registered);
+}
+
+/// Runs what may throw; returns nullptr or the sentence, which lives until the next call.
+template <class Call>
+const char* text_of_error(Call&& call) {
   static std::string error;
   try {
-    const char* why = find_torch();
-    if (why != nullptr) return why;
-    prepare_callbacks();
-    g_switch.recording = RecordingProcess::start();
+    call();
     return nullptr;
   } catch (const std::exception& exception) {
     error = exception.what();
@@ -89,26 +100,34 @@ TORCHTRACE_BENCH_EXPORT const char* torchtrace_switch_open() {
   }
 }
 
-TORCHTRACE_BENCH_EXPORT void torchtrace_switch_set(int variant) {
-  if (g_switch.is_registered) g_switch.remove(g_switch.registered);
-  g_switch.is_registered = variant != kSwitchNone;
-  if (!g_switch.is_registered) return;
-  g_switch.registered =
-      g_switch.add(variant == kSwitchFloor ? g_switch.floor : g_switch.torchtrace);
+}  // namespace
+
+TORCHTRACE_BENCH_EXPORT const char* torchtrace_switch_open() {
+  return text_of_error([] {
+    find_torch(the_switch());
+    take_callback(the_switch());
+    the_switch().recording = RecordingProcess::start();
+  });
 }
 
-TORCHTRACE_BENCH_EXPORT void torchtrace_switch_drain() { g_switch.recording.wait_until_drained(); }
+TORCHTRACE_BENCH_EXPORT const char* torchtrace_switch_set(const char* variant) {
+  return text_of_error([variant] { set(the_switch(), find_variant(variant)); });
+}
+
+TORCHTRACE_BENCH_EXPORT void torchtrace_switch_drain() {
+  the_switch().recording.wait_until_drained();
+}
 
 TORCHTRACE_BENCH_EXPORT void torchtrace_switch_counts(std::uint64_t* started,
                                                       std::uint64_t* dropped) {
-  const RecordingProcess::Counts counts = g_switch.recording.counts();
+  const RecordingProcess::Counts counts = the_switch().recording.counts();
   *started = counts.started;
   *dropped = counts.dropped;
 }
 
 TORCHTRACE_BENCH_EXPORT void torchtrace_switch_close() {
-  torchtrace_switch_set(kSwitchNone);
-  g_switch.recording.finish();
+  set(the_switch(), find_variant("none"));
+  the_switch().recording.finish();
 }
 
 }  // namespace torchtrace::bench

@@ -8,30 +8,20 @@
 /// `torchtrace` is the shipped code: the agent's own static libraries, linked into a shared library
 /// with the agent's flags, with a real flush thread behind it. Only what the agent does once is
 /// replaced: finding PyTorch and reacting to fork and exit. Plain C, since Python calls it through
-/// ctypes.
+/// ctypes. Errors: functions that return text return nullptr, or one sentence.
 /// Thread: one; the operators measured may run on others.
-namespace torchtrace::bench {
-
-enum SwitchVariant : int {
-  kSwitchNone = 0,        ///< No callback registered.
-  kSwitchFloor = 1,       ///< Empty start and end: what PyTorch itself takes.
-  kSwitchTorchtrace = 2,  ///< The agent's callbacks.
-};
-
-}  // namespace torchtrace::bench
-
 extern "C" {
 
-/// Prepares the switch for the libtorch that the process has loaded. Returns nullptr, or why not.
+/// Prepares the switch for the libtorch that the process has loaded.
 const char* torchtrace_switch_open();
 
-/// Registers what `variant`, a `SwitchVariant`, says instead of what was registered before.
-void torchtrace_switch_set(int variant);
+/// Registers what the variant of this name (variants.cpp) says instead of what was before.
+const char* torchtrace_switch_set(const char* variant);
 
 /// Waits until the flush thread has taken every record.
 void torchtrace_switch_drain();
 
-/// Operators started and lost so far by the `torchtrace` variant.
+/// Operators started and lost so far by the variants that record.
 void torchtrace_switch_counts(std::uint64_t* started, std::uint64_t* dropped);
 
 /// Ends the trace.
