@@ -31,21 +31,21 @@ def measure(folder, quick):
         f"--benchmark_repetitions={rounds}",
         "--benchmark_enable_random_interleaving=true",
     )["benchmarks"]
-    cases = [_push_case(name, _by_queue(runs, key, "push_ns")) for key, name in SETTINGS.items()]
-    cases += [_drain_case(name, _by_queue(runs, key, "drain_ns")) for key, name in DRAINED.items()]
+    cases = [_push_case(name, _times(runs, key, "push_ns")) for key, name in SETTINGS.items()]
+    cases += [_drain_case(name, _times(runs, key, "drain_ns")) for key, name in DRAINED.items()]
     method = {
         "rounds": rounds,
         "pairing": "queues and settings in random order within each round; medians of the "
         "differences to the round's none",
-        "unit": "ns of CPU time per record of 64 bytes; push: none is the loop without a queue, all "
-        "others added to it; drain: absolute",
+        "unit": "ns of CPU time per record of 64 bytes; push: none is the loop without a queue, "
+        "all others added to it; drain: absolute",
         "build": "-O3, all queues in one program; bursts of 8192 records (cold: 1024), each then "
         "drained by a thread of its own",
     }
     return result.make("ring", method, cases)
 
 
-def _by_queue(runs, key, figure):
+def _times(runs, key, figure):
     """{queue: values, in the order of the rounds} of one setting and number of producers."""
     values = {queue: [] for queue in QUEUES}
     for run in runs:

@@ -14,8 +14,8 @@
 #include "ring/record_source.h"
 
 /// What the ring is compared with. A queue is made for a number of producers; `Producer{queue,
-/// index}` is what one thread pushes through; `drain(take)` hands everything to `take(const Record*,
-/// count)` on the consumer's thread, while no producer pushes.
+/// index}` is what one thread pushes through; `drain(take)` hands everything to
+/// `take(const Record*, count)` on the consumer's thread, while no producer pushes.
 namespace torchtrace::bench {
 
 /// The loop of the bench by itself: everything else is measured as what it adds to this.
@@ -69,6 +69,7 @@ class ArrayStore {
 
 /// Blocks of 1024 records: moodycamel at its best for this use.
 struct LargeBlocks : moodycamel::ConcurrentQueueDefaultTraits {
+  // moodycamel looks it up by this name. NOLINTNEXTLINE(readability-identifier-naming)
   static constexpr std::size_t BLOCK_SIZE = 1024;
 };
 

@@ -178,41 +178,34 @@ void push(benchmark::State& state) {
   if (state.thread_index() == 0) state.counters["drain_ns"] = rig->drain_ns_per_record();
 }
 
-template <class Queue, Setting setting>
-void add_benchmark(const char* setting_name, int producers) {
-  constexpr int kBursts = 17;
-  const std::string name = std::string(setting_name) + "/" + Queue::kName;
-  benchmark::RegisterBenchmark(name.c_str(), push<Queue, setting>)
-      ->Threads(producers)
-      ->Iterations(kBursts);
-}
+constexpr benchmark::IterationCount kBursts = 17;
 
-template <class Queue>
-void add_benchmarks() {
-  add_benchmark<Queue, Setting::kSameCpu>("same_cpu", 1);
-  for (const int producers : {1, 2}) {
-    add_benchmark<Queue, Setting::kHot>("hot", producers);
-    add_benchmark<Queue, Setting::kCold>("cold", producers);
-  }
-}
+using DefaultTraits = moodycamel::ConcurrentQueueDefaultTraits;
+using MoodycamelToken = Moodycamel<DefaultTraits, Token::kWith>;
+using MoodycamelTokenLargeBlocks = Moodycamel<LargeBlocks, Token::kWith>;
+using MoodycamelNoToken = Moodycamel<DefaultTraits, Token::kWithout>;
+
+#define TORCHTRACE_BENCH_PUSH(Queue, setting, name)  \
+  BENCHMARK_TEMPLATE(push, Queue, setting)           \
+      ->Name(std::string(name) + "/" + Queue::kName) \
+      ->Iterations(kBursts)
+
+#define TORCHTRACE_BENCH_QUEUE(Queue)                                    \
+  TORCHTRACE_BENCH_PUSH(Queue, Setting::kSameCpu, "same_cpu");           \
+  TORCHTRACE_BENCH_PUSH(Queue, Setting::kHot, "hot")->ThreadRange(1, 2); \
+  TORCHTRACE_BENCH_PUSH(Queue, Setting::kCold, "cold")->ThreadRange(1, 2)
+
+TORCHTRACE_BENCH_QUEUE(NoQueue);
+TORCHTRACE_BENCH_QUEUE(ArrayStore);
+TORCHTRACE_BENCH_QUEUE(TorchtraceRing);
+TORCHTRACE_BENCH_QUEUE(MoodycamelToken);
+TORCHTRACE_BENCH_QUEUE(MoodycamelTokenLargeBlocks);
+TORCHTRACE_BENCH_QUEUE(MoodycamelNoToken);
+TORCHTRACE_BENCH_QUEUE(ReaderWriterQueue);
+TORCHTRACE_BENCH_QUEUE(MutexDeque);
 
 }  // namespace
 
 }  // namespace torchtrace::bench
 
-int main(int argc, char** argv) {
-  using namespace torchtrace::bench;
-  add_benchmarks<NoQueue>();
-  add_benchmarks<ArrayStore>();
-  add_benchmarks<TorchtraceRing>();
-  add_benchmarks<Moodycamel<moodycamel::ConcurrentQueueDefaultTraits, Token::kWith>>();
-  add_benchmarks<Moodycamel<LargeBlocks, Token::kWith>>();
-  add_benchmarks<Moodycamel<moodycamel::ConcurrentQueueDefaultTraits, Token::kWithout>>();
-  add_benchmarks<ReaderWriterQueue>();
-  add_benchmarks<MutexDeque>();
-  benchmark::Initialize(&argc, argv);
-  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
-  benchmark::RunSpecifiedBenchmarks();
-  benchmark::Shutdown();
-  return 0;
-}
+BENCHMARK_MAIN();

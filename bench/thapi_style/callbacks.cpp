@@ -22,8 +22,8 @@ void on_end(const RecordFunction& event, observer::ObserverContext* /*unused*/) 
 
 }  // namespace
 
-/// Fills `callback`; `name` is PyTorch's `RecordFunction::name`. Returns 0 as long as no session has
-/// enabled the events, which a thread of lttng-ust's own finds out.
+/// Fills `callback`; `name` is PyTorch's `RecordFunction::name`. Returns 0 as long as no session
+/// has enabled the events, which a thread of lttng-ust's own finds out.
 extern "C" __attribute__((visibility("default"))) int torchtrace_bench_thapi_callback(
     observer::GetName name, observer::RecordFunctionCallback* callback) {
   g_name = name;
