@@ -11,5 +11,5 @@ endif()
 # gcc's manual of -fsanitize: instrumented code gives more false positives of this kind. gcc 12 says
 # it of <regex>.
 if(TORCHTRACE_SANITIZER AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-  add_compile_options(-Wno-error=maybe-uninitialized)
+  add_compile_options(-Wno-maybe-uninitialized)
 endif()
