@@ -43,7 +43,7 @@ core::Process& process() {
         !process->threads.create(process->mapping)) {
       throw std::runtime_error("no memory for the rings");
     }
-    core::g_ticks_are_counter.store(core::counter_is_trusted());
+    core::use_counter(core::counter_is_trusted());
     core::g_process.store(process);
     return process;
   }();

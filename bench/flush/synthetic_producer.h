@@ -19,19 +19,21 @@ class SyntheticProducer {
   /// Same, but waits for the consumer where the ring is full.
   void push_all(std::uint64_t count) noexcept;
 
-  std::uint64_t ring_slots() const noexcept { return state_->ring.mask + 1; }
+  std::uint64_t ring_slots() const noexcept { return buffer_->header.ring.mask + 1; }
 
  private:
   static constexpr std::uint32_t kNames = 16;
 
   static constexpr std::uint32_t kTreeSize = 3;
 
+  std::uint64_t next_op_id() noexcept;
+  bool has_room() noexcept;
   void push_one() noexcept;
 
-  core::ThreadState* state_;
+  core::ThreadBuffer* buffer_;
   std::uint32_t name_ids_[kNames];
   std::uint64_t parent_t0_ticks_ = 0;
-  std::uint64_t parent_count_ = 0;
+  std::uint64_t parent_op_id_ = 0;
   std::uint32_t ended_ = 0;  ///< Of the present tree: the children first, the parent last.
 };
 

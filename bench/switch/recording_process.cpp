@@ -62,8 +62,8 @@ core::Process* make_process(const config::Config& config) {
 template <class Visit>
 void for_each_thread(const core::Process& process, Visit&& visit) {
   for (std::uint32_t index = 0; index < process.threads.count(); ++index) {
-    const core::ThreadState* state = process.threads.state(index);
-    if (state != nullptr) visit(*state->header);
+    const core::ThreadBuffer* buffer = process.threads.buffer(index);
+    if (buffer != nullptr) visit(buffer->header);
   }
 }
 
@@ -71,8 +71,8 @@ void for_each_thread(const core::Process& process, Visit&& visit) {
 
 RecordingProcess RecordingProcess::start() {
   const config::Config config = load_configuration();
-  core::g_ticks_are_counter.store(core::counter_is_trusted() &&
-                                  config.clock.source != config::ClockSource::kMonotonic);
+  core::use_counter(core::counter_is_trusted() &&
+                    config.clock.source != config::ClockSource::kMonotonic);
   RecordingProcess made;
   made.process = make_process(config);
   made.flush_thread = new flush::FlushThread(*made.process, flush_options(config));
@@ -85,7 +85,7 @@ void RecordingProcess::wait_until_drained() const {
   for (bool is_drained = false; !is_drained;) {
     is_drained = true;
     for_each_thread(*process, [&](const core::ThreadHeader& header) {
-      is_drained = is_drained && header.tail.load() == header.head.load();
+      is_drained = is_drained && header.ring.tail.load() == header.head.load();
     });
     if (!is_drained) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
@@ -94,7 +94,7 @@ void RecordingProcess::wait_until_drained() const {
 RecordingProcess::Counts RecordingProcess::counts() const noexcept {
   Counts sum;
   for_each_thread(*process, [&](const core::ThreadHeader& header) {
-    sum.started += header.started.load(std::memory_order_relaxed);
+    sum.started += header.started();
     sum.dropped += header.dropped_ring_full.load(std::memory_order_relaxed);
   });
   return sum;

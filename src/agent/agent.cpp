@@ -65,7 +65,7 @@ void choose_clock(config::ClockSource source) {
         "clock.source = \"tsc\": the kernel does not use this machine's counter as its clock; "
         "using CLOCK_MONOTONIC");
   }
-  core::g_ticks_are_counter.store(trusted && source != config::ClockSource::kMonotonic);
+  core::use_counter(trusted && source != config::ClockSource::kMonotonic);
 }
 
 flush::FlushThread::Options flush_options() {

@@ -10,9 +10,17 @@
 #include <cpuid.h>
 #endif
 
+#include "core/caution.h"
+
 namespace torchtrace::core {
 
 std::atomic<bool> g_ticks_are_counter{false};
+std::atomic<std::uint32_t> g_caution{kLayoutNotVerified | kClockIsACall};
+
+void use_counter(bool yes) noexcept {
+  g_ticks_are_counter.store(yes, std::memory_order_relaxed);
+  set_caution(kClockIsACall, !yes);
+}
 
 namespace {
 

@@ -21,8 +21,9 @@ inline std::uint64_t clock_ns(clockid_t id) noexcept {
 }
 
 /// Whether `read_ticks` reads the CPU's counter; else ticks are CLOCK_MONOTONIC nanoseconds. Chosen
-/// once, before the first operator is recorded.
+/// once, before the first operator is recorded, by `use_counter`.
 extern std::atomic<bool> g_ticks_are_counter;
+void use_counter(bool yes) noexcept;
 
 /// The CPU's counter. No fence and no rdtscp: a plain read may move by some tens of ns against the
 /// operator's own instructions, which costs less than the 9 ns that a fence would add to each.

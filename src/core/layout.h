@@ -3,8 +3,10 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include "core/record.h"
+#include "core/ring.h"
 
 namespace torchtrace::core {
 
@@ -16,10 +18,10 @@ namespace torchtrace::core {
 ///   buffers_offset  thread buffers, all of `buffer_bytes`: ThreadHeader, OpenOp frames[],
 ///                   OpenOp scopes[], Record slots[]
 inline constexpr char kMappingMagic[8] = {'T', 'T', 'R', 'A', 'C', 'E', 'M', '1'};
-inline constexpr std::uint32_t kMappingVersion = 1;
+inline constexpr std::uint32_t kMappingVersion = 2;
 
 /// Operators open at once on one thread. Deeper ones are counted `dropped_too_deep`.
-inline constexpr std::uint32_t kMaxFrames = 256;
+inline constexpr std::uint32_t kMaxFrames = 255;
 /// User scopes open at once that one thread started. More are counted `dropped_no_scope`.
 inline constexpr std::uint32_t kMaxScopes = 512;
 
@@ -74,19 +76,19 @@ static_assert(sizeof(NameEntry) == 8);
 /// table of user scopes. Written by its thread, read by the flush thread and by post-mortem readers
 /// at any time.
 ///
-/// Consistency: the writer stores `count` first and `version` (its low half) last; a reader reads
-/// `version` first and `count` last, and has a whole entry if both agree (`read_open_op`).
+/// Consistency: the writer stores `op_id` first and `version` (its low half) last; a reader reads
+/// `version` first and `op_id` last, and has a whole entry if both agree (`read_open_op`).
 struct alignas(64) OpenOp {
-  Counter count;                       ///< Thread's operator count at the start; 0 = never used.
+  Counter op_id;                       ///< 0 = never used.
   std::atomic<std::uint64_t> address;  ///< Of the RecordFunction: matches an end to its start.
   std::atomic<std::uint64_t> t0_ticks;
-  std::atomic<std::uint64_t> name_and_scope;  ///< name_id << 32 | depth << 16 | scope << 8 | flags
+  std::atomic<std::uint64_t> info;  ///< `OpInfo`
+  Counter parent;                   ///< op_id of the frame below at the start; 0 = none.
   std::atomic<std::uint32_t> version;
-  std::atomic<std::uint32_t>
-      scope_entry;                      ///< Frames: 1 + index of the user scope's entry, 0 = none.
+  /// Frames: 1 + index of the user scope's entry, 0 = none.
+  std::atomic<std::uint32_t> scope_entry;
   std::atomic<std::uint32_t> state;     ///< Entries: `ScopeState`.
   std::atomic<std::uint32_t> commands;  ///< GPU commands launched under it so far.
-  Counter parent;                       ///< `count` of the frame below at the start; 0 = none.
   std::uint64_t reserved;
 };
 static_assert(sizeof(OpenOp) == 64);
@@ -109,55 +111,53 @@ struct ThreadHeader {
   std::atomic<std::uint32_t> state;  ///< `BufferState`
   std::uint32_t slot;                ///< Never reused in this process.
   std::uint32_t tid;
-  std::uint32_t reserved;
+  std::uint32_t buffer_index;
   std::uint64_t torch_thread;
   char name[16];
 
-  /// Producer's line: only the thread writes.
-  alignas(64) Counter started;
-  Counter tail;              ///< Records pushed.
-  Counter abandoned;         ///< Operators found stale: `dropped_abandoned`.
-  Counter abandoned_pushed;  ///< Those of them that have a record in the ring.
+  /// Producer's line: all that the op path reads and writes of its thread besides frame and record.
+  /// Only the thread writes, but for `must_tidy`.
+  alignas(64) Counter last_op_id;    ///< Of the newest operator: its count is how many started.
+  RingProducer<std::uint64_t> ring;  ///< Over the buffer's slots.
+  std::atomic<std::uint32_t> depth;  ///< Frames in use.
+  /// Set where another thread has ended a scope of this one, whose frame may be on top.
+  std::atomic<std::uint32_t> must_tidy;
+  void* observer_data;  ///< An address of the process itself, the observer's own: no reader's.
+
+  /// Cold producer's lines.
+  alignas(64) Counter abandoned;  ///< Operators found stale: `dropped_abandoned`.
+  Counter abandoned_pushed;       ///< Those of them that have a record in the ring.
   Counter dropped_ring_full;
   Counter dropped_too_deep;
   Counter dropped_no_scope;
-  std::atomic<std::uint32_t> depth;        ///< Frames in use.
-  std::atomic<std::uint32_t> scopes_used;  ///< Entries [0, scopes_used) may be in use.
-
-  /// Cold producer's line: positions (operator counts) of the losses since `started` was 0.
-  alignas(64) Counter first_loss;
+  Counter first_loss;  ///< Positions (operator counts) of the losses.
   Counter last_loss;
+  std::atomic<std::uint32_t> scopes_used;  ///< Entries [0, scopes_used) may be in use.
 
   /// Consumer's line: only the flush thread writes.
   alignas(64) Counter head;
-};
 
-inline constexpr std::size_t kThreadHeaderBytes = 4096;
-static_assert(sizeof(ThreadHeader) <= kThreadHeaderBytes);
-inline constexpr std::size_t kFramesOffset = kThreadHeaderBytes;
-inline constexpr std::size_t kScopesOffset = kFramesOffset + kMaxFrames * sizeof(OpenOp);
-inline constexpr std::size_t kSlotsOffset = kScopesOffset + kMaxScopes * sizeof(OpenOp);
-static_assert(kSlotsOffset % 4096 == 0);
-
-/// One thread's part of the mapping.
-struct ThreadBuffer {
-  ThreadHeader* header = nullptr;
-  OpenOp* frames = nullptr;
-  OpenOp* scopes = nullptr;
-  Record* slots = nullptr;
-
-  static ThreadBuffer at(void* start) noexcept {
-    auto* bytes = static_cast<char*>(start);
-    return {reinterpret_cast<ThreadHeader*>(bytes),
-            reinterpret_cast<OpenOp*>(bytes + kFramesOffset),
-            reinterpret_cast<OpenOp*>(bytes + kScopesOffset),
-            reinterpret_cast<Record*>(bytes + kSlotsOffset)};
+  std::uint64_t started() const noexcept {
+    return OpId::count(last_op_id.load(std::memory_order_relaxed));
   }
 };
 
+/// One thread's part of the mapping; `slots_per_buffer` records follow. At constant distances, so
+/// that the op path needs one pointer.
+struct alignas(4096) ThreadBuffer {
+  ThreadHeader header;
+  /// frames[0] stands for "no operator": all zero, for ever. The frame of depth d is frames[d + 1].
+  alignas(4096) OpenOp frames[kMaxFrames + 1];
+  OpenOp scopes[kMaxScopes];
+
+  Record* slots() noexcept { return reinterpret_cast<Record*>(this + 1); }
+  const Record* slots() const noexcept { return reinterpret_cast<const Record*>(this + 1); }
+};
+static_assert(std::is_standard_layout_v<ThreadBuffer> && sizeof(ThreadBuffer) == 53248);
+
 /// A consistent copy of an `OpenOp`.
 struct OpenOpCopy {
-  std::uint64_t count;
+  std::uint64_t op_id;
   std::uint64_t parent;
   std::uint64_t t0_ticks;
   std::uint32_t name_id;
@@ -168,30 +168,24 @@ struct OpenOpCopy {
   std::uint32_t state;
 };
 
-inline std::uint64_t pack_name_and_scope(std::uint32_t name_id, std::uint32_t depth,
-                                         std::uint8_t scope, std::uint8_t flags) noexcept {
-  return std::uint64_t{name_id} << 32U | std::uint64_t{depth & 0xFFFFU} << 16U |
-         std::uint64_t{scope} << 8U | flags;
-}
-
 /// Copies an entry that its thread may be rewriting; false if it was caught half way, which means
 /// that the operator it described has ended. Source of the protocol: Boehm, "Can seqlocks get along
-/// with programming language memory models?", MSPC 2012; here with a monotonic count as the
-/// sequence number.
+/// with programming language memory models?", MSPC 2012; here with the monotonic op_id as
+/// the sequence number.
 inline bool read_open_op(const OpenOp& op, OpenOpCopy& copy) noexcept {
   const std::uint32_t version = op.version.load(std::memory_order_acquire);
   copy.t0_ticks = op.t0_ticks.load(std::memory_order_relaxed);
-  const std::uint64_t packed = op.name_and_scope.load(std::memory_order_relaxed);
+  const std::uint64_t info = op.info.load(std::memory_order_relaxed);
   copy.parent = op.parent.load(std::memory_order_relaxed);
   copy.scope_entry = op.scope_entry.load(std::memory_order_relaxed);
   copy.state = op.state.load(std::memory_order_acquire);
   std::atomic_thread_fence(std::memory_order_acquire);
-  copy.count = op.count.load(std::memory_order_relaxed);
-  copy.name_id = static_cast<std::uint32_t>(packed >> 32U);
-  copy.depth = static_cast<std::uint16_t>(packed >> 16U);
-  copy.scope = static_cast<std::uint8_t>(packed >> 8U);
-  copy.flags = static_cast<std::uint8_t>(packed);
-  return copy.count != 0 && version == static_cast<std::uint32_t>(copy.count);
+  copy.op_id = op.op_id.load(std::memory_order_relaxed);
+  copy.name_id = OpInfo::name_id(info);
+  copy.depth = OpInfo::depth(info);
+  copy.scope = OpInfo::scope(info);
+  copy.flags = OpInfo::flags(info);
+  return copy.op_id != 0 && version == static_cast<std::uint32_t>(copy.op_id);
 }
 
 }  // namespace torchtrace::core

@@ -137,7 +137,7 @@ void Mapping::fill_header(const Options& options) noexcept {
   header_->names_offset = kNamesOffset;
   header_->names_bytes = kNamesBytes;
   header_->buffers_offset = kBuffersOffset;
-  header_->buffer_bytes = kSlotsOffset + options.ring_bytes;
+  header_->buffer_bytes = sizeof(ThreadBuffer) + options.ring_bytes;
   header_->slots_per_buffer = options.ring_bytes / sizeof(Record);
   header_->names_used.store(8, std::memory_order_relaxed);  // id 0 is taken
   // Last, so that a reader never takes a half-filled header for a whole one.
@@ -202,15 +202,15 @@ bool Mapping::allocate_names(std::uint64_t end) noexcept {
   return true;
 }
 
-void* Mapping::map_buffer(std::uint32_t index) noexcept {
+ThreadBuffer* Mapping::map_buffer(std::uint32_t index) noexcept {
   const std::uint64_t bytes = header_->buffer_bytes;
   const std::uint64_t offset = kBuffersOffset + std::uint64_t{index} * bytes;
   if (is_recoverable() && allocate_range(offset, bytes)) {
     void* shared = map_range(offset, bytes);
-    if (shared != MAP_FAILED) return shared;
+    if (shared != MAP_FAILED) return static_cast<ThreadBuffer*>(shared);
   }
   void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  return memory == MAP_FAILED ? nullptr : memory;
+  return memory == MAP_FAILED ? nullptr : static_cast<ThreadBuffer*>(memory);
 }
 
 void Mapping::remove() noexcept {

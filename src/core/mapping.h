@@ -51,7 +51,7 @@ class Mapping {
   /// Maps thread buffer `index`, all zero: in the file, or where that cannot grow, in memory of its
   /// own, which a post-mortem reader does not see. nullptr if there is no memory at all.
   /// Thread: any, each index once. System calls: a thread's first operator only.
-  void* map_buffer(std::uint32_t index) noexcept;
+  ThreadBuffer* map_buffer(std::uint32_t index) noexcept;
 
   bool is_recoverable() const noexcept { return file_inode_ != 0; }
   const char* why_not() const noexcept { return why_not_; }

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 namespace torchtrace::core {
 
@@ -57,16 +58,45 @@ struct alignas(64) Record {
   std::uint64_t t0_ticks;
   std::uint64_t t1_ticks;
   std::uint64_t op_id;
+  std::uint64_t parent;          ///< op_id of the operator around it on its thread; 0 = none.
   std::int64_t sequence_nr;      ///< Autograd sequence number, -1 where PyTorch has none.
   std::uint64_t forward_thread;  ///< PyTorch's number of the forward thread, 0 = none.
-  std::uint32_t name_id;         ///< core/names.h
-  std::uint32_t end_slot;        ///< Slot of the thread that ended it.
-  std::uint32_t commands;        ///< GPU commands launched under it.
-  std::uint16_t depth;           ///< Operators around it on its thread, filtered ones too.
+  std::uint8_t flags;            ///< `RecordFlag`. From here on one word: `OpInfo`.
   std::uint8_t scope;            ///< `Scope`
-  std::uint8_t flags;            ///< `RecordFlag`
-  std::uint64_t parent;  ///< op_id of the operator around it as its thread saw it; 0 = none.
+  std::uint16_t depth;           ///< Operators around it on its thread, filtered ones too.
+  std::uint32_t name_id;         ///< core/names.h
+  std::uint32_t commands;        ///< GPU commands launched under it.
+  std::uint32_t end_slot;        ///< Slot of the thread that ended it.
 };
 static_assert(sizeof(Record) == 64 && alignof(Record) == 64);
+
+/// What an operator is, in the word that a frame holds and a record takes over with one store.
+struct OpInfo {
+  static constexpr std::uint64_t pack(std::uint32_t name_id, std::uint32_t depth,
+                                      std::uint8_t scope) noexcept {
+    return std::uint64_t{name_id} << 32U | std::uint64_t{depth & 0xFFFFU} << 16U |
+           std::uint64_t{scope} << 8U;
+  }
+  static constexpr std::uint8_t flags(std::uint64_t info) noexcept {
+    return static_cast<std::uint8_t>(info);
+  }
+  static constexpr std::uint8_t scope(std::uint64_t info) noexcept {
+    return static_cast<std::uint8_t>(info >> 8U);
+  }
+  static constexpr std::uint16_t depth(std::uint64_t info) noexcept {
+    return static_cast<std::uint16_t>(info >> 16U);
+  }
+  static constexpr std::uint32_t name_id(std::uint64_t info) noexcept {
+    return static_cast<std::uint32_t>(info >> 32U);
+  }
+  /// Fills flags, scope, depth and name_id of a record.
+  static void store(std::uint64_t info, Record& record) noexcept {
+    std::memcpy(reinterpret_cast<char*>(&record) + offsetof(Record, flags), &info, sizeof(info));
+  }
+};
+static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "OpInfo is laid out like a record");
+static_assert(offsetof(Record, scope) == offsetof(Record, flags) + 1 &&
+              offsetof(Record, depth) == offsetof(Record, flags) + 2 &&
+              offsetof(Record, name_id) == offsetof(Record, flags) + 4);
 
 }  // namespace torchtrace::core

@@ -6,30 +6,42 @@
 
 namespace torchtrace::core {
 
-/// Producer's side of a single-producer single-consumer ring: the consumer never writes here.
+/// Producer's side of a single-producer single-consumer ring: the consumer only reads `tail`.
 ///
 /// Indexes run freely and wrap with `Index`; a power-of-two capacity at most half the range of
 /// `Index` makes `tail - head` right across the wrap. `Index` is a parameter so that tests wrap 8
 /// bits. Thread: producer only. Errors: none; a full ring is an answer, not an error.
 template <class Index>
 struct RingProducer {
-  Index tail = 0;
-  Index cached_head = 0;  ///< Last head seen: one cross-core read per lap instead of per push.
-  Index mask = 0;
+  std::atomic<Index> tail;
+  /// Up to here the slots are known to be free: one comparison per push, whatever the policy, and
+  /// the consumer's line is read once per lap. What happens here is the policy's.
+  Index room_end;
+  Index mask;
 
-  /// True if one more element fits. Reads the consumer's line only when the cached head says full.
-  bool has_room(const std::atomic<Index>& head) noexcept {
-    if (static_cast<Index>(tail - cached_head) <= mask) return true;
-    cached_head = head.load(std::memory_order_acquire);
-    return static_cast<Index>(tail - cached_head) <= mask;
+  void reset(Index new_mask) noexcept {
+    tail.store(0, std::memory_order_relaxed);
+    room_end = 0;
+    mask = new_mask;
   }
 
-  std::size_t slot() const noexcept { return static_cast<std::size_t>(tail & mask); }
+  /// True if one more element fits into what is known to be free.
+  bool has_room() const noexcept { return tail.load(std::memory_order_relaxed) != room_end; }
+
+  /// Looks how far the consumer has come; true if one more element fits.
+  bool find_room(const std::atomic<Index>& head) noexcept {
+    room_end = static_cast<Index>(head.load(std::memory_order_acquire) + mask + 1);
+    return has_room();
+  }
+
+  std::size_t slot() const noexcept {
+    return static_cast<std::size_t>(tail.load(std::memory_order_relaxed) & mask);
+  }
 
   /// Makes the element written at `slot()` visible to the consumer.
-  void publish(std::atomic<Index>& shared_tail) noexcept {
-    tail = static_cast<Index>(tail + 1);
-    shared_tail.store(tail, std::memory_order_release);
+  void publish() noexcept {
+    tail.store(static_cast<Index>(tail.load(std::memory_order_relaxed) + 1),
+               std::memory_order_release);
   }
 };
 

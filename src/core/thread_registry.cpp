@@ -7,13 +7,12 @@
 
 #include <cstring>
 #include <initializer_list>
-#include <new>
 
 #include "core/mapping.h"
 
 namespace torchtrace::core {
 
-__thread ThreadState* t_state = nullptr;
+__thread ThreadBuffer* t_buffer = nullptr;
 
 namespace {
 
@@ -31,9 +30,9 @@ bool g_has_key = false;
 /// their destructors are still recorded.
 void on_thread_exit(void* value) {
   if (value != kEnded) {
-    auto* state = static_cast<ThreadState*>(value);
-    t_state = nullptr;
-    state->header->state.store(kBufferClosed, std::memory_order_release);
+    auto* buffer = static_cast<ThreadBuffer*>(value);
+    t_buffer = nullptr;
+    buffer->header.state.store(kBufferClosed, std::memory_order_release);
   }
   pthread_setspecific(g_key, kEnded);
 }
@@ -46,20 +45,17 @@ void* map_private(std::size_t bytes) noexcept {
 }
 
 /// Resets everything a former owner of the buffer has left.
-void reset(ThreadState& state, std::uint64_t mask) noexcept {
-  ThreadHeader& header = *state.header;
-  for (Counter* counter :
-       {&header.started, &header.tail, &header.abandoned, &header.abandoned_pushed,
-        &header.dropped_ring_full, &header.dropped_too_deep, &header.dropped_no_scope,
-        &header.first_loss, &header.last_loss, &header.head}) {
+void reset(ThreadHeader& header, std::uint32_t slot, std::uint64_t mask) noexcept {
+  for (Counter* counter : {&header.abandoned, &header.abandoned_pushed, &header.dropped_ring_full,
+                           &header.dropped_too_deep, &header.dropped_no_scope, &header.first_loss,
+                           &header.last_loss, &header.head}) {
     counter->store(0, std::memory_order_relaxed);
   }
+  header.last_op_id.store(OpId::make(slot, 0), std::memory_order_relaxed);
   header.depth.store(0, std::memory_order_relaxed);
+  header.must_tidy.store(0, std::memory_order_relaxed);
   header.scopes_used.store(0, std::memory_order_relaxed);
-  state.ring = {};
-  state.ring.mask = mask;
-  state.started = 0;
-  state.depth = 0;
+  header.ring.reset(mask);
 }
 
 void write_identity(ThreadHeader& header, std::uint32_t slot, std::uint64_t torch_thread) noexcept {
@@ -73,29 +69,28 @@ void write_identity(ThreadHeader& header, std::uint32_t slot, std::uint64_t torc
 
 bool ThreadRegistry::create(Mapping& mapping) noexcept {
   pthread_once(&g_key_once, make_key);
-  void* memory = map_private(mapping.max_buffers() * sizeof(states_[0]));
+  void* memory = map_private(mapping.max_buffers() * sizeof(buffers_[0]));
   if (memory == nullptr || !g_has_key) return false;
   mapping_ = &mapping;
-  states_ = static_cast<std::atomic<ThreadState*>*>(memory);
+  buffers_ = static_cast<std::atomic<ThreadBuffer*>*>(memory);
   return true;
 }
 
-ThreadState* ThreadRegistry::attach(std::uint64_t torch_thread) noexcept {
+ThreadBuffer* ThreadRegistry::attach(std::uint64_t torch_thread) noexcept {
   if (pthread_getspecific(g_key) == kEnded) return nullptr;
-  ThreadState* state = take_free();
-  if (state == nullptr) state = take_new();
-  if (state == nullptr) return nullptr;
+  ThreadBuffer* buffer = take_free();
+  if (buffer == nullptr) buffer = take_new();
+  if (buffer == nullptr) return nullptr;
   const std::uint32_t slot = take_slot();
-  if (slot == 0 || pthread_setspecific(g_key, state) != 0) {
-    recycle(*state);
+  if (slot == 0 || pthread_setspecific(g_key, buffer) != 0) {
+    recycle(*buffer);
     return nullptr;
   }
-  reset(*state, mapping_->ring_slots() - 1);
-  state->slot = slot;
-  write_identity(*state->header, slot, torch_thread);
-  state->header->state.store(kBufferActive, std::memory_order_release);
-  t_state = state;
-  return state;
+  reset(buffer->header, slot, mapping_->ring_slots() - 1);
+  write_identity(buffer->header, slot, torch_thread);
+  buffer->header.state.store(kBufferActive, std::memory_order_release);
+  t_buffer = buffer;
+  return buffer;
 }
 
 std::uint32_t ThreadRegistry::take_slot() noexcept {
@@ -106,14 +101,14 @@ std::uint32_t ThreadRegistry::take_slot() noexcept {
   return slot;
 }
 
-ThreadState* ThreadRegistry::take_free() noexcept {
+ThreadBuffer* ThreadRegistry::take_free() noexcept {
   if (free_count_.load(std::memory_order_relaxed) == 0) return nullptr;
   for (std::uint32_t index = 0; index < count(); ++index) {
-    ThreadState* candidate = state(index);
+    ThreadBuffer* candidate = buffer(index);
     if (candidate == nullptr) continue;
     std::uint32_t expected = kBufferFree;
-    if (candidate->header->state.compare_exchange_strong(expected, kBufferClaimed,
-                                                         std::memory_order_acq_rel)) {
+    if (candidate->header.state.compare_exchange_strong(expected, kBufferClaimed,
+                                                        std::memory_order_acq_rel)) {
       free_count_.fetch_sub(1, std::memory_order_relaxed);
       return candidate;
     }
@@ -121,34 +116,27 @@ ThreadState* ThreadRegistry::take_free() noexcept {
   return nullptr;
 }
 
-ThreadState* ThreadRegistry::take_new() noexcept {
+ThreadBuffer* ThreadRegistry::take_new() noexcept {
   std::uint32_t index = next_buffer_.load(std::memory_order_relaxed);
   do {
     if (index >= mapping_->max_buffers()) return nullptr;
   } while (!next_buffer_.compare_exchange_weak(index, index + 1, std::memory_order_acq_rel));
-  void* shared = mapping_->map_buffer(index);
-  void* memory = shared == nullptr ? nullptr : map_private(sizeof(ThreadState));
-  if (memory == nullptr) return nullptr;
-  const ThreadBuffer buffer = ThreadBuffer::at(shared);
-  auto* made = new (memory) ThreadState;
-  made->header = buffer.header;
-  made->frames = buffer.frames;
-  made->scopes = buffer.scopes;
-  made->slots = buffer.slots;
-  made->buffer_index = index;
-  made->header->state.store(kBufferClaimed, std::memory_order_relaxed);
+  ThreadBuffer* made = mapping_->map_buffer(index);
+  if (made == nullptr) return nullptr;
+  made->header.buffer_index = index;
+  made->header.state.store(kBufferClaimed, std::memory_order_relaxed);
   mapping_->header().buffer_count.store(count(), std::memory_order_release);
-  states_[index].store(made, std::memory_order_release);
+  buffers_[index].store(made, std::memory_order_release);
   return made;
 }
 
-void ThreadRegistry::recycle(ThreadState& state) noexcept {
-  state.header->state.store(kBufferFree, std::memory_order_release);
+void ThreadRegistry::recycle(ThreadBuffer& buffer) noexcept {
+  buffer.header.state.store(kBufferFree, std::memory_order_release);
   free_count_.fetch_add(1, std::memory_order_relaxed);
 }
 
 void ThreadRegistry::forget_this_thread() noexcept {
-  t_state = nullptr;
+  t_buffer = nullptr;
   if (g_has_key) pthread_setspecific(g_key, nullptr);
 }
 

@@ -5,7 +5,7 @@
 #include <atomic>
 #include <cstdint>
 
-#include "core/thread_state.h"
+#include "core/thread_buffer.h"
 
 namespace torchtrace::core {
 
@@ -20,30 +20,30 @@ class ThreadRegistry {
   /// Thread: one, before the others. False if there is no memory.
   bool create(Mapping& mapping) noexcept;
 
-  /// Buffer and identity for the calling thread, set as `t_state`; nullptr if none can be had (cap
+  /// Buffer and identity for the calling thread, set as `t_buffer`; nullptr if none can be had (cap
   /// reached, no memory, or the thread is already past its own end): count, do not record.
   /// Cold: some system calls for a new buffer, none for a recycled one.
-  ThreadState* attach(std::uint64_t torch_thread) noexcept;
+  ThreadBuffer* attach(std::uint64_t torch_thread) noexcept;
 
-  /// Flush thread: states by index, [0, count); nullptr while one is being made.
+  /// Flush thread: buffers by index, [0, count); nullptr while one is being made.
   std::uint32_t count() const noexcept { return next_buffer_.load(std::memory_order_acquire); }
-  ThreadState* state(std::uint32_t index) const noexcept {
-    return states_[index].load(std::memory_order_acquire);
+  ThreadBuffer* buffer(std::uint32_t index) const noexcept {
+    return buffers_[index].load(std::memory_order_acquire);
   }
 
   /// Flush thread: makes a closed and drained buffer available again.
-  void recycle(ThreadState& state) noexcept;
+  void recycle(ThreadBuffer& buffer) noexcept;
 
   /// In a forked child, on the thread that forked: it has no buffer there.
   static void forget_this_thread() noexcept;
 
  private:
   std::uint32_t take_slot() noexcept;  ///< 0 when all have been given out.
-  ThreadState* take_free() noexcept;
-  ThreadState* take_new() noexcept;
+  ThreadBuffer* take_free() noexcept;
+  ThreadBuffer* take_new() noexcept;
 
   Mapping* mapping_ = nullptr;
-  std::atomic<ThreadState*>* states_ = nullptr;
+  std::atomic<ThreadBuffer*>* buffers_ = nullptr;
   std::atomic<std::uint32_t> next_buffer_{0};
   std::atomic<std::uint32_t> free_count_{0};
   std::atomic<std::uint32_t> next_slot_{1};

@@ -14,8 +14,8 @@
 namespace torchtrace::flush {
 
 using core::OpenOpCopy;
+using core::ThreadBuffer;
 using core::ThreadHeader;
-using core::ThreadState;
 
 namespace {
 
@@ -25,7 +25,7 @@ std::uint64_t value(const core::Counter& counter) noexcept {
 
 /// Adds what one thread has counted.
 void add_counters(Totals& totals, const ThreadHeader& header) noexcept {
-  totals.started += value(header.started);
+  totals.started += header.started();
   totals.dropped_ring_full += value(header.dropped_ring_full);
   totals.dropped_too_deep += value(header.dropped_too_deep);
   totals.dropped_no_scope += value(header.dropped_no_scope);
@@ -38,40 +38,40 @@ void Collector::collect(Sequencer& sequencer) {
   open_ = 0;
   is_pressed_ = false;
   // All stacks before any ring: an operator that ends in between is in both, never in neither.
-  for (const ThreadState* state : occupied()) {
-    read_stack(*state, sequencer);
-    read_scopes(*state, sequencer);
+  for (const ThreadBuffer* buffer : occupied()) {
+    read_stack(*buffer, sequencer);
+    read_scopes(*buffer, sequencer);
   }
   // Looked for again: a thread may begin with the end of a scope that was just read as ended.
-  const std::vector<ThreadState*> rings = occupied();
-  for (ThreadState* state : rings) drain(*state, sequencer);
-  for (ThreadState* state : rings) {
-    if (can_retire(*state)) retire(*state, sequencer);
+  const std::vector<ThreadBuffer*> rings = occupied();
+  for (ThreadBuffer* buffer : rings) drain(*buffer, sequencer);
+  for (ThreadBuffer* buffer : rings) {
+    if (can_retire(*buffer)) retire(*buffer, sequencer);
   }
 }
 
-std::vector<ThreadState*> Collector::occupied() {
+std::vector<ThreadBuffer*> Collector::occupied() {
   const std::uint32_t count = process_.threads.count();
   seats_.resize(std::max<std::size_t>(seats_.size(), count));
-  std::vector<ThreadState*> states;
+  std::vector<ThreadBuffer*> buffers;
   for (std::uint32_t index = 0; index < count; ++index) {
-    ThreadState* state = process_.threads.state(index);
-    if (state != nullptr && meet(index, *state)) states.push_back(state);
+    ThreadBuffer* buffer = process_.threads.buffer(index);
+    if (buffer != nullptr && meet(index, *buffer)) buffers.push_back(buffer);
   }
-  return states;
+  return buffers;
 }
 
-/// The state of a seat whose thread has been met and still has it; nullptr otherwise.
-ThreadState* Collector::occupant(std::uint32_t index) const noexcept {
-  ThreadState* state = process_.threads.state(index);
-  if (state == nullptr || seats_[index].slot == 0) return nullptr;
-  const std::uint32_t owner = state->header->state.load(std::memory_order_acquire);
+/// The buffer of a seat whose thread has been met and still has it; nullptr otherwise.
+ThreadBuffer* Collector::occupant(std::uint32_t index) const noexcept {
+  ThreadBuffer* buffer = process_.threads.buffer(index);
+  if (buffer == nullptr || seats_[index].slot == 0) return nullptr;
+  const std::uint32_t owner = buffer->header.state.load(std::memory_order_acquire);
   if (owner != core::kBufferActive && owner != core::kBufferClosed) return nullptr;
-  return seats_[index].slot == state->header->slot ? state : nullptr;
+  return seats_[index].slot == buffer->header.slot ? buffer : nullptr;
 }
 
-bool Collector::meet(std::uint32_t index, ThreadState& state) {
-  const ThreadHeader& header = *state.header;
+bool Collector::meet(std::uint32_t index, ThreadBuffer& buffer) {
+  const ThreadHeader& header = buffer.header;
   const std::uint32_t owner = header.state.load(std::memory_order_acquire);
   if (owner != core::kBufferActive && owner != core::kBufferClosed) return false;
   Seat& seat = seats_[index];
@@ -86,62 +86,63 @@ bool Collector::meet(std::uint32_t index, ThreadState& state) {
   if (is_new_buffer) {
     // Takes the page faults of the first lap off the op thread. Changes no byte; a kernel that does
     // not know it leaves the faults where they were.
-    madvise(state.slots, process_.mapping.ring_slots() * sizeof(core::Record), MADV_POPULATE_WRITE);
+    madvise(buffer.slots(), process_.mapping.ring_slots() * sizeof(core::Record),
+            MADV_POPULATE_WRITE);
   }
   return true;
 }
 
-void Collector::read_stack(const ThreadState& state, Sequencer& sequencer) {
+void Collector::read_stack(const ThreadBuffer& buffer, Sequencer& sequencer) {
   const std::uint32_t depth =
-      std::min(state.header->depth.load(std::memory_order_acquire), core::kMaxFrames);
+      std::min(buffer.header.depth.load(std::memory_order_acquire), core::kMaxFrames);
   OpenOpCopy copy{};
-  for (std::uint32_t at = 0; at < depth; ++at) {
-    if (!core::read_open_op(state.frames[at], copy) || copy.scope_entry != 0) continue;
-    sequencer.add_open(state.header->slot, copy);
+  for (std::uint32_t at = 1; at <= depth; ++at) {
+    if (!core::read_open_op(buffer.frames[at], copy) || copy.scope_entry != 0) continue;
+    sequencer.add_open(copy);
     ++open_;
   }
 }
 
-void Collector::read_scopes(const ThreadState& state, Sequencer& sequencer) {
-  const std::uint32_t used = state.header->scopes_used.load(std::memory_order_acquire);
+void Collector::read_scopes(const ThreadBuffer& buffer, Sequencer& sequencer) {
+  const std::uint32_t used = buffer.header.scopes_used.load(std::memory_order_acquire);
   OpenOpCopy copy{};
   for (std::uint32_t at = 0; at < used; ++at) {
-    const core::OpenOp& entry = state.scopes[at];
+    const core::OpenOp& entry = buffer.scopes[at];
     if (entry.state.load(std::memory_order_acquire) != core::kScopeOpen) continue;
     if (!core::read_open_op(entry, copy) || copy.state != core::kScopeOpen) continue;
-    sequencer.add_open(state.header->slot, copy);
+    sequencer.add_open(copy);
     ++open_;
   }
 }
 
-void Collector::drain(ThreadState& state, Sequencer& sequencer) {
+void Collector::drain(ThreadBuffer& buffer, Sequencer& sequencer) {
   const std::uint64_t mask = process_.mapping.ring_slots() - 1;
   const std::size_t count = core::drain_ring(
-      state.slots, mask, state.header->tail, state.header->head,
+      buffer.slots(), mask, buffer.header.ring.tail, buffer.header.head,
       [&](const core::Record* first, std::size_t run) { sequencer.add_records(first, run); });
   if (count > mask / 2) is_pressed_ = true;
 }
 
 /// An open scope may still be ended by another thread, which writes its entry here.
-bool Collector::can_retire(const ThreadState& state) const noexcept {
-  const ThreadHeader& header = *state.header;
+bool Collector::can_retire(const ThreadBuffer& buffer) const noexcept {
+  const ThreadHeader& header = buffer.header;
   if (header.state.load(std::memory_order_acquire) != core::kBufferClosed) return false;
-  if (value(header.tail) != value(header.head)) return false;
+  if (value(header.ring.tail) != value(header.head)) return false;
   const std::uint32_t used = header.scopes_used.load(std::memory_order_relaxed);
-  return std::none_of(state.scopes, state.scopes + used, [](const core::OpenOp& entry) {
+  return std::none_of(buffer.scopes, buffer.scopes + used, [](const core::OpenOp& entry) {
     return entry.state.load(std::memory_order_acquire) == core::kScopeOpen;
   });
 }
 
-void Collector::retire(ThreadState& state, Sequencer& sequencer) {
-  Seat& seat = seats_[state.buffer_index];
-  ThreadHeader& header = *state.header;
+void Collector::retire(ThreadBuffer& buffer, Sequencer& sequencer) {
+  ThreadHeader& header = buffer.header;
+  Seat& seat = seats_[header.buffer_index];
   // Frames of functions that the thread ended inside of will never be popped.
   const std::uint32_t depth = header.depth.load(std::memory_order_relaxed);
-  for (std::uint32_t at = 0; at < depth; ++at) {
-    if (state.frames[at].scope_entry.load(std::memory_order_relaxed) != 0) continue;
+  for (std::uint32_t at = 1; at <= depth; ++at) {
+    if (buffer.frames[at].scope_entry.load(std::memory_order_relaxed) != 0) continue;
     core::bump(header.abandoned);
-    header.last_loss.store(value(header.started), std::memory_order_relaxed);
+    header.last_loss.store(header.started(), std::memory_order_relaxed);
     --open_;
   }
   add_loss(ended_losses_, header, "dropped_ring_full", header.dropped_ring_full,
@@ -151,7 +152,7 @@ void Collector::retire(ThreadState& state, Sequencer& sequencer) {
   add_loss(ended_losses_, header, "dropped_abandoned", header.abandoned, seat.abandoned_told);
   add_counters(ended_, header);
   sequencer.retire(header.slot, core::read_ticks());
-  process_.threads.recycle(state);
+  process_.threads.recycle(buffer);
 }
 
 const ThreadInfo& Collector::thread(std::uint32_t slot) const noexcept {
@@ -170,10 +171,10 @@ std::vector<std::uint32_t> Collector::present_threads() const {
 std::vector<std::uint32_t> Collector::take_active_threads() {
   std::vector<std::uint32_t> slots;
   for (std::uint32_t index = 0; index < seats_.size(); ++index) {
-    const ThreadState* state = occupant(index);
-    if (state == nullptr) continue;
+    const ThreadBuffer* buffer = occupant(index);
+    if (buffer == nullptr) continue;
     Seat& seat = seats_[index];
-    const std::uint64_t started = value(state->header->started);
+    const std::uint64_t started = buffer->header.started();
     if (started != seat.started_told) slots.push_back(seat.slot);
     seat.started_told = started;
   }
@@ -193,10 +194,10 @@ std::vector<Loss> Collector::take_losses() {
   std::vector<Loss> losses;
   losses.swap(ended_losses_);
   for (std::uint32_t index = 0; index < seats_.size(); ++index) {
-    const ThreadState* state = occupant(index);
-    if (state == nullptr) continue;
+    const ThreadBuffer* buffer = occupant(index);
+    if (buffer == nullptr) continue;
     Seat& seat = seats_[index];
-    const ThreadHeader& header = *state->header;
+    const ThreadHeader& header = buffer->header;
     add_loss(losses, header, "dropped_ring_full", header.dropped_ring_full, seat.ring_full_told);
     add_loss(losses, header, "dropped_too_deep", header.dropped_too_deep, seat.too_deep_told);
     add_loss(losses, header, "dropped_no_scope", header.dropped_no_scope, seat.no_scope_told);
@@ -208,11 +209,11 @@ std::vector<Loss> Collector::take_losses() {
 Totals Collector::totals() const noexcept {
   Totals totals = ended_;
   for (std::uint32_t index = 0; index < process_.threads.count(); ++index) {
-    const ThreadState* state = process_.threads.state(index);
-    if (state == nullptr) continue;
-    const std::uint32_t owner = state->header->state.load(std::memory_order_acquire);
+    const ThreadBuffer* buffer = process_.threads.buffer(index);
+    if (buffer == nullptr) continue;
+    const std::uint32_t owner = buffer->header.state.load(std::memory_order_acquire);
     if (owner == core::kBufferActive || owner == core::kBufferClosed) {
-      add_counters(totals, *state->header);
+      add_counters(totals, buffer->header);
     }
   }
   const core::ProcessHeader& header = process_.mapping.header();

@@ -84,14 +84,14 @@ class Collector {
     std::uint64_t abandoned_told = 0;
   };
 
-  bool meet(std::uint32_t index, core::ThreadState& state);
-  void read_stack(const core::ThreadState& state, Sequencer& sequencer);
-  void read_scopes(const core::ThreadState& state, Sequencer& sequencer);
-  void drain(core::ThreadState& state, Sequencer& sequencer);
-  std::vector<core::ThreadState*> occupied();
-  core::ThreadState* occupant(std::uint32_t index) const noexcept;
-  bool can_retire(const core::ThreadState& state) const noexcept;
-  void retire(core::ThreadState& state, Sequencer& sequencer);
+  bool meet(std::uint32_t index, core::ThreadBuffer& buffer);
+  void read_stack(const core::ThreadBuffer& buffer, Sequencer& sequencer);
+  void read_scopes(const core::ThreadBuffer& buffer, Sequencer& sequencer);
+  void drain(core::ThreadBuffer& buffer, Sequencer& sequencer);
+  std::vector<core::ThreadBuffer*> occupied();
+  core::ThreadBuffer* occupant(std::uint32_t index) const noexcept;
+  bool can_retire(const core::ThreadBuffer& buffer) const noexcept;
+  void retire(core::ThreadBuffer& buffer, Sequencer& sequencer);
   void add_loss(std::vector<Loss>& losses, const core::ThreadHeader& header, const char* reason,
                 const core::Counter& counter, std::uint64_t& told) const;
 

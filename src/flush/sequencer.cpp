@@ -9,9 +9,7 @@ namespace torchtrace::flush {
 using core::OpId;
 using core::Record;
 
-void Sequencer::add_open(std::uint32_t slot, const core::OpenOpCopy& op) {
-  open_.push_back({slot, op});
-}
+void Sequencer::add_open(const core::OpenOpCopy& op) { open_.push_back(op); }
 
 void Sequencer::add_records(const Record* first, std::size_t count) {
   pending_.insert(pending_.end(), first, first + count);
@@ -58,17 +56,16 @@ void Sequencer::collect_records(std::uint64_t watermark_ticks) {
 
 void Sequencer::collect_open(std::uint64_t watermark_ticks) {
   for (std::uint32_t index = 0; index < open_.size(); ++index) {
-    const Open& open = open_[index];
-    if (open.op.t0_ticks > watermark_ticks) continue;
-    const std::uint64_t op_id = OpId::make(open.slot, open.op.count);
-    Announced* known = find_announced(lanes_[open.slot], op_id);
+    const core::OpenOpCopy& open = open_[index];
+    if (open.t0_ticks > watermark_ticks) continue;
+    Announced* known = find_announced(lanes_[OpId::slot(open.op_id)], open.op_id);
     if (known != nullptr) {
       known->seen = true;
       // Had it been open then, the last period would have announced it or kept its record: it has
       // been emitted, and its thread was stopped between the push of its record and the pop of its
       // frame.
-    } else if (open.op.t0_ticks > watermark_ticks_ && !has_pending_record(op_id)) {
-      due_.push_back({open.op.t0_ticks, op_id, OpKind::kBegin, 0, index});
+    } else if (open.t0_ticks > watermark_ticks_ && !has_pending_record(open.op_id)) {
+      due_.push_back({open.t0_ticks, open.op_id, OpKind::kBegin, 0, index});
     }
   }
 }
@@ -162,10 +159,10 @@ bool Sequencer::resolve(const Due& due, const core::TickConverter& clock) {
     t1_ticks = record.t1_ticks;
     out_.end_ns = clock.to_ns(t1_ticks);
   } else {
-    const core::OpenOpCopy& op = open_[due.index].op;
+    const core::OpenOpCopy& op = open_[due.index];
     record.t0_ticks = op.t0_ticks;
     record.op_id = due.op_id;
-    record.parent = op.parent == 0 ? 0 : OpId::make(OpId::slot(due.op_id), op.parent);
+    record.parent = op.parent;
     record.sequence_nr = -1;
     record.name_id = op.name_id;
     record.depth = op.depth;

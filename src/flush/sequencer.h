@@ -37,9 +37,9 @@ struct SequencedOp {
 /// Thread: one. Memory: records within the hold, plus what is open.
 class Sequencer {
  public:
-  /// An operator of thread `slot` that was open when its stack was read. All of them, on each
+  /// An operator that was open when its thread's stack was read. All of them, on each
   /// period.
-  void add_open(std::uint32_t slot, const core::OpenOpCopy& op);
+  void add_open(const core::OpenOpCopy& op);
 
   /// Records in the order in which they were drained.
   void add_records(const core::Record* first, std::size_t count);
@@ -105,10 +105,6 @@ class Sequencer {
     /// When its thread was found ended and drained; what it left open is abandoned. 0 = it lives.
     std::uint64_t retired_ticks = 0;
   };
-  struct Open {
-    std::uint32_t slot;
-    core::OpenOpCopy op;
-  };
   struct Due {
     std::uint64_t ticks;
     std::uint64_t op_id;
@@ -135,7 +131,7 @@ class Sequencer {
   std::unordered_map<std::uint32_t, Lane> lanes_;
   std::vector<core::Record> pending_;
   std::vector<core::Record> kept_;
-  std::vector<Open> open_;
+  std::vector<core::OpenOpCopy> open_;
   std::vector<Due> due_;
   std::vector<std::uint32_t> retired_;
   SequencedOp out_;

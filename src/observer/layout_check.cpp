@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "core/caution.h"
 #include "core/log.h"
 
 namespace torchtrace::observer {
@@ -19,6 +20,16 @@ std::atomic<bool> g_said{false};
 constexpr auto kNotQuiesced = static_cast<LayoutVerdict>(0xFF);
 std::atomic<LayoutVerdict> g_before_quiesce{kNotQuiesced};
 
+/// The op path's short way is for verified layouts only. Looks again, since another thread may have
+/// moved the verdict in between and told its own before this one.
+void tell_op_path() noexcept {
+  LayoutVerdict told{};
+  do {
+    told = g_layout_verdict.load();
+    core::set_caution(core::kLayoutNotVerified, told != LayoutVerdict::kVerified);
+  } while (told != g_layout_verdict.load());
+}
+
 bool is_quiesced() noexcept {
   return g_before_quiesce.load(std::memory_order_relaxed) != kNotQuiesced;
 }
@@ -28,6 +39,7 @@ LayoutVerdict settle(LayoutVerdict verdict, const char* failed_check) noexcept {
   LayoutVerdict seen = g_layout_verdict.load(std::memory_order_relaxed);
   while (seen < verdict && !g_layout_verdict.compare_exchange_weak(seen, verdict)) {
   }
+  tell_op_path();
   if (failed_check != nullptr) {
     g_failed_check.store(failed_check, std::memory_order_relaxed);
     core::say_once(g_said, failed_check);
@@ -140,6 +152,7 @@ void quiesce_layout() noexcept {
   g_layout_verdict.store(
       verdict <= LayoutVerdict::kVerified ? LayoutVerdict::kQuiesced : LayoutVerdict::kOff,
       std::memory_order_relaxed);
+  tell_op_path();
 }
 
 void resume_layout() noexcept {
@@ -147,11 +160,13 @@ void resume_layout() noexcept {
   g_layout_verdict.store(g_before_quiesce.load(std::memory_order_relaxed),
                          std::memory_order_relaxed);
   g_before_quiesce.store(kNotQuiesced, std::memory_order_relaxed);
+  tell_op_path();
 }
 
 void forget_verdict() noexcept {
   g_before_quiesce.store(kNotQuiesced);
   g_layout_verdict.store(LayoutVerdict::kUnchecked);
+  tell_op_path();
   g_forward_thread_offset.store(0);
   g_agreed.store(0);
   g_failed_check.store(nullptr);

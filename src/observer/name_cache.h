@@ -5,46 +5,16 @@
 #include <string_view>
 
 #include "core/names.h"
+#include "observer/equal_bytes.h"
+#include "observer/torch_abi.h"
 
 namespace torchtrace::observer {
-
-/// True if the `sizeof(Word)` bytes at each agree.
-template <class Word>
-bool equal_words(const char* left, const char* right) noexcept {
-  Word a = 0;
-  Word b = 0;
-  std::memcpy(&a, left, sizeof(Word));
-  std::memcpy(&b, right, sizeof(Word));
-  return a == b;
-}
-
-/// Same for `size` bytes, at least one word: the last word may overlap the one before.
-template <class Word>
-bool equal_by_words(const char* left, const char* right, std::size_t size) noexcept {
-  const std::size_t last = size - sizeof(Word);
-  for (std::size_t at = 0; at < last; at += sizeof(Word)) {
-    if (!equal_words<Word>(left + at, right + at)) return false;
-  }
-  return equal_words<Word>(left + last, right + last);
-}
-
-/// True if `size` bytes agree. Inline, by words: a call to memcmp would cost more than the
-/// comparison of a typical name, and would be a call on the op path. Reads exactly `size` bytes of
-/// each.
-inline bool equal_bytes(const char* left, const char* right, std::size_t size) noexcept {
-  if (size >= 8) return equal_by_words<std::uint64_t>(left, right, size);
-  if (size >= 4) return equal_by_words<std::uint32_t>(left, right, size);
-  for (std::size_t at = 0; at < size; ++at) {
-    if (left[at] != right[at]) return false;
-  }
-  return true;
-}
 
 /// One thread's cache from the address of a schema or string to the name's id.
 ///
 /// An address alone proves nothing: string-named scopes reuse theirs (62 % wrong names in a
 /// simulation with eight names), and a schema can be deregistered and another made in its place. So
-/// a hit counts only if the text agrees with the name table's.
+/// a hit counts only if the text agrees too.
 class NameCache {
  public:
   struct Name {
@@ -52,21 +22,54 @@ class NameCache {
     std::string_view overload;
   };
 
-  /// Id of the name whose object is at `key`. Hot: no call unless the cache misses.
-  std::uint32_t find(core::NameTable& table, const void* key, const Name& name) noexcept {
-    Entry& entry = entries_[index_of(key)];
-    if (entry.key == key && agrees(entry, name)) return entry.id;
-    return miss(table, entry, key, name);
+  /// Id of the name of the schema at `schema`; `kUnknown` if this cache cannot tell, which the
+  /// general `find` then can. Hot: no call.
+  ///
+  /// The two strings that begin a schema are compared as they lie there, with one image of 64
+  /// bytes: short ones, up to 15 characters, lie in them as a whole. The image also holds where
+  /// they point to, hence the schema's own address. Characters elsewhere, of a long base name, are
+  /// compared besides.
+  std::uint32_t find_schema(const char* schema) const noexcept {
+    const Entry& entry = entries_[index_of(schema)];
+    if (!equal_64_bytes(entry.image, schema)) return kUnknown;
+    if (entry.elsewhere == 0) return entry.id;
+    const auto* base = read_at<const char*>(schema, 0);
+    return equal_long(entry.text, base, entry.elsewhere) ? entry.id : kUnknown;
   }
 
+  /// Id of the name whose object is at `key` and whose text is one string; `kUnknown` as above.
+  std::uint32_t find_string(const void* key, std::string_view text) const noexcept {
+    const Entry& entry = entries_[index_of(key)];
+    const bool agrees = entry.key == key && entry.length == text.size() &&
+                        equal_bytes(entry.text, text.data(), text.size());
+    return agrees ? entry.id : kUnknown;
+  }
+
+  /// The same for any name; asks the name table where the cache does not know it. `schema` is where
+  /// the two strings lie if they may be compared as they lie, else nullptr.
+  std::uint32_t find(core::NameTable& table, const void* key, const Name& name,
+                     const char* schema) noexcept {
+    Entry& entry = entries_[index_of(key)];
+    if (entry.key != key || !agrees(entry, name)) remember(table, entry, key, name);
+    if (schema != nullptr) take_image(entry, name, schema);
+    return entry.id;
+  }
+
+  /// Also the id of names that did not fit into the table: those take the general way each time.
+  static constexpr std::uint32_t kUnknown = core::NameTable::kOverflowId;
+
  private:
-  struct Entry {
-    const void* key;
-    const char* text;  ///< In the mapping's arena, so stable.
-    std::uint32_t id;
-    std::uint32_t length;
+  struct alignas(128) Entry {
+    char image[64];           ///< Of a schema's first bytes; zero if it cannot serve.
+    const void* key;          ///< The schema, or the string's characters.
+    const char* text;         ///< In the mapping's arena, so stable.
+    std::uint32_t id;         ///< core/names.h
+    std::uint32_t length;     ///< Of `text`.
+    std::uint32_t elsewhere;  ///< Length of the base name if it does not lie in the image, else 0.
   };
   static constexpr unsigned kIndexBits = 9;
+  /// Characters that a std::string holds in itself. Source: libstdc++ bits/basic_string.h.
+  static constexpr std::size_t kShortString = 15;
 
   static std::size_t index_of(const void* key) noexcept {
     // Fibonacci hashing; source: Knuth, TAOCP vol. 3, 6.4.
@@ -82,13 +85,28 @@ class NameCache {
                              equal_bytes(entry.text + base + 1, name.overload.data(), overload));
   }
 
-  __attribute__((noinline, cold)) static std::uint32_t miss(core::NameTable& table, Entry& entry,
-                                                            const void* key,
-                                                            const Name& name) noexcept {
+  static void remember(core::NameTable& table, Entry& entry, const void* key,
+                       const Name& name) noexcept {
     const std::uint32_t id = table.intern(name.base, name.overload);
     const std::string_view text = table.text(id);
-    entry = {key, text.data(), id, static_cast<std::uint32_t>(text.size())};
-    return id;
+    entry = {};
+    entry.key = key;
+    entry.text = text.data();
+    entry.id = id;
+    entry.length = static_cast<std::uint32_t>(text.size());
+  }
+
+  static void take_image(Entry& entry, const Name& name, const char* schema) noexcept {
+    constexpr StringAbi kAbi = StringAbi::kCxx11;
+    const bool base_is_inside = name.base.data() == schema + 16;
+    const bool overload_is_inside =
+        name.overload.data() == schema + Offsets<kAbi>::kOverloadInSchema + 16;
+    // A long overload name is rare enough to take the general way.
+    if (!overload_is_inside || (!base_is_inside && name.base.size() <= kShortString)) return;
+    // A text that was cut is no proof.
+    if (name.base.size() > core::NameTable::kMaxNameBytes) return;
+    std::memcpy(entry.image, schema, sizeof(entry.image));
+    entry.elsewhere = base_is_inside ? 0 : static_cast<std::uint32_t>(name.base.size());
   }
 
   Entry entries_[std::size_t{1} << kIndexBits] = {};

@@ -38,10 +38,11 @@ const TorchLibrary& torch() noexcept { return g_registration.torch; }
 
 void before_fork() noexcept {
   g_before_fork.count = 0;
-  const core::ThreadState* state = core::t_state;
-  if (state == nullptr) return;
-  for (std::uint32_t at = 0; at < state->depth; ++at) {
-    const core::OpenOp& frame = state->frames[at];
+  const core::ThreadBuffer* buffer = core::t_buffer;
+  if (buffer == nullptr) return;
+  const std::uint32_t depth = buffer->header.depth.load(std::memory_order_relaxed);
+  for (std::uint32_t at = 1; at <= depth; ++at) {
+    const core::OpenOp& frame = buffer->frames[at];
     // The ends of user scopes carry their context, which tells by itself.
     if (frame.scope_entry.load(std::memory_order_relaxed) != 0) continue;
     g_before_fork.addresses[g_before_fork.count++] = frame.address.load(std::memory_order_relaxed);

@@ -1,10 +1,11 @@
 #include "observer/op_callbacks.h"
 
-#include "core/clock.h"
 #include "observer/op_path.h"
 
-/// The hot path. What is rare is in a function of another file, called behind a branch that is not
-/// taken.
+/// The hot path, for the usual event of a program that is under way: the layout is verified, ticks
+/// are the CPU's counter, the thread has its buffer and knows the name, the stack is in order, the
+/// ring has room. Whatever else there is goes the careful way (careful_path.cpp), by a tail call:
+/// these functions save no register and have no frame.
 namespace torchtrace::observer {
 
 namespace {
@@ -12,93 +13,73 @@ namespace {
 using core::OpenOp;
 using core::Record;
 using core::Scope;
-using core::ThreadState;
+using core::ThreadBuffer;
+using core::ThreadHeader;
+
+/// The name's id if this thread's cache knows it.
+template <StringAbi abi>
+std::uint32_t cached_name(const ThreadHeader& header, const RecordFunction& event) noexcept {
+  const NameCache& cache = ThreadData::of(header).names;
+  const char* function = reinterpret_cast<const char*>(&event) + kFunctionOffset;
+  if (read_at<std::uint8_t>(&event, Offsets<abi>::kFunctionIndex) == kFunctionIsSchema) {
+    // Old strings lie elsewhere as a whole: the general way compares them.
+    if constexpr (abi == StringAbi::kOld) return NameCache::kUnknown;
+    return cache.find_schema(read_at<const char*>(function, 0));
+  }
+  const std::string_view text = view_string<abi>(function);
+  return cache.find_string(text.data(), text);
+}
 
 template <StringAbi abi>
 std::unique_ptr<ObserverContext> on_start(const RecordFunction& event) noexcept {
-  ThreadState* state = core::t_state;
-  if (__builtin_expect(state == nullptr, 0)) {
-    state = attach_thread(event);
-    if (state == nullptr) return nullptr;
+  ThreadBuffer* buffer = core::t_buffer;
+  if (__builtin_expect(buffer == nullptr || core::must_be_careful(), 0)) {
+    return start_carefully<abi>(event);
   }
-  std::uint32_t name_id = 0;
-  if (__builtin_expect(g_layout_verdict.load(std::memory_order_relaxed) == LayoutVerdict::kVerified,
-                       1)) {
-    name_id = find_name<abi>(*state, event);
-  } else {
-    const NamedEvent named = name_slowly<abi>(*state, event);
-    if (!named.is_recorded) return nullptr;
-    name_id = named.name_id;
-  }
+  ThreadHeader& header = buffer->header;
+  const std::uint32_t name_id = cached_name<abi>(header, event);
+  const std::uint32_t depth = header.depth.load(std::memory_order_relaxed);
   const auto address = reinterpret_cast<std::uintptr_t>(&event);
+  if (__builtin_expect(name_id == NameCache::kUnknown || !can_nest(*buffer, depth, address), 0)) {
+    return start_carefully<abi>(event);
+  }
   const auto scope = read_at<std::uint8_t>(&event, kScopeOffset);
-  std::uint32_t depth = state->depth;
-  if (depth != 0) {
-    const OpenOp& top = state->frames[depth - 1];
-    if (__builtin_expect(top.scope_entry.load(std::memory_order_relaxed) != 0 ||
-                             top.address.load(std::memory_order_relaxed) == address,
-                         0)) {
-      depth = tidy_stack(*state, address);
-    }
-  }
   if (__builtin_expect(scope == static_cast<std::uint8_t>(Scope::kUserScope), 0)) {
-    return start_user_scope(*state, address, name_id);
+    return start_user_scope(*buffer, address, name_id);
   }
-  const std::uint64_t count = count_start(*state);
-  if (__builtin_expect(depth >= core::kMaxFrames, 0)) {
-    note_loss(*state, state->header->dropped_too_deep, count);
-    return nullptr;
-  }
-  OpenOp& frame = state->frames[depth];
-  write_open_op(frame,
-                {count, address, core::pack_name_and_scope(name_id, depth, scope, core::kFlagNone),
-                 top_count(*state, depth), 0});
-  begin_open_op(frame, count, core::read_ticks());
-  set_depth(*state, depth + 1);
+  OpenOp& frame = buffer->frames[depth + 1];
+  const std::uint64_t op_id = next_op_id(header);
+  write_open_op(frame, {op_id, address, core::OpInfo::pack(name_id, depth, scope),
+                        op_id_of(buffer->frames[depth]), 0});
+  begin_open_op(frame, op_id, core::read_counter());
+  header.depth.store(depth + 1, std::memory_order_release);
   return nullptr;
-}
-
-/// Fills a record from the frame and what PyTorch knows only now.
-template <StringAbi abi>
-void write_record(Record& record, const ThreadState& state, const OpenOp& frame,
-                  const RecordFunction& event, std::uint64_t t1_ticks) noexcept {
-  copy_frame(record, state, frame, t1_ticks);
-  if (__builtin_expect(g_layout_verdict.load(std::memory_order_relaxed) <= LayoutVerdict::kQuiesced,
-                       1)) {
-    record.sequence_nr = read_at<std::int64_t>(&event, Offsets<abi>::kSequenceNumber);
-    const std::uint32_t offset = g_forward_thread_offset.load(std::memory_order_relaxed);
-    if (record.scope == static_cast<std::uint8_t>(Scope::kBackwardFunction) && offset != 0) {
-      record.forward_thread = read_at<std::uint64_t>(&event, offset);
-    }
-  }
 }
 
 template <StringAbi abi>
 void on_end(const RecordFunction& event, ObserverContext* context) noexcept {
-  const std::uint64_t t1_ticks = core::read_ticks();
+  if (__builtin_expect(core::must_be_careful(), 0)) return end_carefully<abi>(event, context);
+  const std::uint64_t t1_ticks = core::read_counter();
   if (__builtin_expect(context != nullptr, 0)) {
     return end_user_scope(static_cast<ScopeContext&>(*context), t1_ticks);
   }
-  ThreadState* state = core::t_state;
+  ThreadBuffer* buffer = core::t_buffer;
+  if (__builtin_expect(buffer == nullptr, 0)) return end_carefully_at<abi>(event, t1_ticks);
+  ThreadHeader& header = buffer->header;
+  const std::uint32_t depth = header.depth.load(std::memory_order_relaxed);
+  const OpenOp& frame = buffer->frames[depth];
   const auto address = reinterpret_cast<std::uintptr_t>(&event);
-  if (__builtin_expect(state == nullptr, 0)) return end_without_start(address);
-  if (__builtin_expect(state->depth == 0 || state->frames[state->depth - 1].address.load(
-                                                std::memory_order_relaxed) != address,
-                       0)) {
-    if (!uncover(*state, address, t1_ticks)) return end_without_start(address);
+  // At depth 0 the frame is the one that stands for "no operator", whose address is 0.
+  if (__builtin_expect(
+          frame.address.load(std::memory_order_relaxed) != address || !header.ring.has_room(), 0)) {
+    return end_carefully_at<abi>(event, t1_ticks);
   }
-  const std::uint32_t depth = state->depth - 1;
-  const OpenOp& frame = state->frames[depth];
-  Record* record = next_slot(*state);
-  if (__builtin_expect(record != nullptr, 1)) {
-    write_record<abi>(*record, *state, frame, event, t1_ticks);
-    // Before the frame is popped, so that no operator falls between stack and ring.
-    state->ring.publish(state->header->tail);
-  } else {
-    note_loss(*state, state->header->dropped_ring_full,
-              frame.count.load(std::memory_order_relaxed));
-  }
-  set_depth(*state, depth);
+  Record& record = buffer->slots()[header.ring.slot()];
+  copy_frame(record, header, frame, t1_ticks);
+  copy_sequence<abi>(record, event);
+  // Before the frame is popped, so that no operator falls between stack and ring.
+  header.ring.publish();
+  header.depth.store(depth - 1, std::memory_order_release);
 }
 
 }  // namespace

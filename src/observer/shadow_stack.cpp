@@ -7,97 +7,125 @@ namespace torchtrace::observer {
 namespace {
 
 using core::OpenOp;
-using core::ThreadState;
+using core::ThreadBuffer;
+using core::ThreadHeader;
 
 /// The user scope's entry behind a frame; nullptr for an operator of another scope.
-OpenOp* entry_of(ThreadState& state, const OpenOp& frame) noexcept {
+OpenOp* entry_of(ThreadBuffer& buffer, const OpenOp& frame) noexcept {
   const std::uint32_t entry = frame.scope_entry.load(std::memory_order_relaxed);
-  return entry == 0 ? nullptr : &state.scopes[entry - 1];
+  return entry == 0 ? nullptr : &buffer.scopes[entry - 1];
 }
 
 /// True if the scope behind this frame has ended, or its entry serves another one by now.
 bool has_ended(const OpenOp& entry, const OpenOp& frame) noexcept {
   return entry.state.load(std::memory_order_acquire) != core::kScopeOpen ||
-         entry.count.load(std::memory_order_relaxed) != frame.count.load(std::memory_order_relaxed);
+         op_id_of(entry) != op_id_of(frame);
 }
 
 /// A scope that outlives the operator around it stays open in the table, but no longer stands
 /// around what this thread does next.
 void detach(OpenOp& entry) noexcept {
-  const std::uint64_t packed = entry.name_and_scope.load(std::memory_order_relaxed);
-  entry.name_and_scope.store(packed | core::kFlagDetached, std::memory_order_relaxed);
+  const std::uint64_t info = entry.info.load(std::memory_order_relaxed);
+  entry.info.store(info | core::kFlagDetached, std::memory_order_relaxed);
 }
 
 /// An operator that will not end: counted, and told to the flush thread if there is room.
-void abandon(ThreadState& state, const OpenOp& frame, std::uint64_t now_ticks) noexcept {
-  const std::uint64_t count = frame.count.load(std::memory_order_relaxed);
-  note_loss(state, state.header->abandoned, count);
-  core::Record* record = next_slot(state);
+void abandon(ThreadBuffer& buffer, const OpenOp& frame, std::uint64_t now_ticks) noexcept {
+  ThreadHeader& header = buffer.header;
+  note_loss(header, header.abandoned, op_id_of(frame));
+  core::Record* record = next_slot(buffer);
   if (record == nullptr) return;
-  copy_frame(*record, state, frame, now_ticks);
+  copy_frame(*record, header, frame, now_ticks);
   record->flags = core::kFlagAbandoned;
-  state.ring.publish(state.header->tail);
-  core::bump(state.header->abandoned_pushed);
+  header.ring.publish();
+  core::bump(header.abandoned_pushed);
+}
+
+std::uint32_t depth_of(const ThreadBuffer& buffer) noexcept {
+  return buffer.header.depth.load(std::memory_order_relaxed);
+}
+
+/// True if a scope below the top has ended: it has to be found once it is on top.
+bool holds_ended_scope(ThreadBuffer& buffer, std::uint32_t depth) noexcept {
+  for (std::uint32_t at = 1; at <= depth; ++at) {
+    const OpenOp& frame = buffer.frames[at];
+    const OpenOp* entry = entry_of(buffer, frame);
+    if (entry != nullptr && has_ended(*entry, frame)) return true;
+  }
+  return false;
 }
 
 }  // namespace
 
-std::uint32_t tidy_stack(ThreadState& state, std::uint64_t address) noexcept {
-  std::uint32_t depth = state.depth;
+std::uint32_t tidy_stack(ThreadBuffer& buffer, std::uint64_t address) noexcept {
+  ThreadHeader& header = buffer.header;
+  // Before the look, and as an exchange: an end elsewhere is either seen below, or sets it again.
+  const bool was_asked = header.must_tidy.exchange(0, std::memory_order_acq_rel) != 0;
+  std::uint32_t depth = depth_of(buffer);
   for (; depth != 0; --depth) {
-    const OpenOp& top = state.frames[depth - 1];
-    OpenOp* entry = entry_of(state, top);
+    const OpenOp& top = buffer.frames[depth];
+    OpenOp* entry = entry_of(buffer, top);
     const bool same_address = top.address.load(std::memory_order_relaxed) == address;
     if (entry != nullptr && has_ended(*entry, top)) continue;
     if (!same_address) break;
     if (entry != nullptr) {
       detach(*entry);
     } else {
-      abandon(state, top, core::read_ticks());
+      abandon(buffer, top, core::read_ticks());
     }
   }
-  if (depth != state.depth) set_depth(state, depth);
+  header.depth.store(depth, std::memory_order_release);
+  if (was_asked && holds_ended_scope(buffer, depth)) {
+    header.must_tidy.store(1, std::memory_order_relaxed);
+  }
   return depth;
 }
 
-void unwind_to(ThreadState& state, std::uint32_t depth, std::uint64_t now_ticks) noexcept {
-  for (std::uint32_t at = state.depth; at > depth; --at) {
-    const OpenOp& frame = state.frames[at - 1];
-    OpenOp* entry = entry_of(state, frame);
+void unwind_to(ThreadBuffer& buffer, std::uint32_t depth, std::uint64_t now_ticks) noexcept {
+  for (std::uint32_t at = depth_of(buffer); at > depth; --at) {
+    const OpenOp& frame = buffer.frames[at];
+    OpenOp* entry = entry_of(buffer, frame);
     if (entry == nullptr) {
-      abandon(state, frame, now_ticks);
+      abandon(buffer, frame, now_ticks);
     } else if (!has_ended(*entry, frame)) {
       detach(*entry);
     }
   }
-  set_depth(state, depth);
+  buffer.header.depth.store(depth, std::memory_order_release);
 }
 
-void detach_above(ThreadState& state, std::uint32_t depth, const OpenOp& ended) noexcept {
-  if (depth >= state.depth || entry_of(state, state.frames[depth]) != &ended) return;
-  for (std::uint32_t at = depth + 1; at < state.depth; ++at) {
-    const OpenOp& frame = state.frames[at];
-    OpenOp* entry = entry_of(state, frame);
+void detach_above(ThreadBuffer& buffer, std::uint32_t depth, const OpenOp& ended) noexcept {
+  const std::uint32_t top = depth_of(buffer);
+  if (depth >= top || entry_of(buffer, buffer.frames[depth + 1]) != &ended) return;
+  for (std::uint32_t at = depth + 2; at <= top; ++at) {
+    const OpenOp& frame = buffer.frames[at];
+    OpenOp* entry = entry_of(buffer, frame);
     if (entry != nullptr && !has_ended(*entry, frame)) detach(*entry);
   }
 }
 
-bool uncover(ThreadState& state, std::uint64_t address, std::uint64_t now_ticks) noexcept {
-  for (std::uint32_t at = state.depth; at != 0; --at) {
-    if (state.frames[at - 1].address.load(std::memory_order_relaxed) != address) continue;
-    unwind_to(state, at, now_ticks);
+bool uncover(ThreadBuffer& buffer, std::uint64_t address, std::uint64_t now_ticks) noexcept {
+  for (std::uint32_t at = depth_of(buffer); at != 0; --at) {
+    if (buffer.frames[at].address.load(std::memory_order_relaxed) != address) continue;
+    unwind_to(buffer, at, now_ticks);
     return true;
   }
   return false;
 }
 
-void note_loss(ThreadState& state, core::Counter& reason, std::uint64_t count) noexcept {
-  core::ThreadHeader& header = *state.header;
+void note_loss(ThreadHeader& header, core::Counter& reason, std::uint64_t op_id) noexcept {
+  const std::uint64_t count = core::OpId::count(op_id);
   if (header.first_loss.load(std::memory_order_relaxed) == 0) {
     header.first_loss.store(count, std::memory_order_relaxed);
   }
   header.last_loss.store(count, std::memory_order_relaxed);
   core::bump(reason);
+}
+
+core::Record* next_slot(ThreadBuffer& buffer) noexcept {
+  ThreadHeader& header = buffer.header;
+  if (!header.ring.has_room() && !header.ring.find_room(header.head)) return nullptr;
+  return buffer.slots() + header.ring.slot();
 }
 
 }  // namespace torchtrace::observer

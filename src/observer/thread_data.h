@@ -4,7 +4,6 @@
 #include <cstdint>
 
 #include "core/process.h"
-#include "core/thread_state.h"
 #include "observer/name_cache.h"
 #include "observer/torch_abi.h"
 
@@ -21,17 +20,16 @@ struct ScopeContext final : ObserverContext {
   static void operator delete(void* /*context*/) noexcept {}  // NOLINT(misc-new-delete-overloads)
 
   core::Process* process = nullptr;  ///< Another one than the present: inherited through fork.
-  core::ThreadState* owner = nullptr;
-  std::uint64_t count = 0;
+  core::ThreadBuffer* owner = nullptr;
+  std::uint64_t op_id = 0;
   std::uint64_t t0_ticks = 0;
   std::uint64_t parent = 0;  ///< op_id
-  std::uint32_t slot = 0;
   std::uint32_t name_id = 0;
   std::uint32_t entry = 0;  ///< Index into the owner's table of scopes.
   std::uint16_t depth = 0;
 };
 
-/// The observer's part of a `core::ThreadState`, kept when the buffer is recycled: a context may
+/// The observer's part of a `core::ThreadBuffer`, kept when the buffer is recycled: a context may
 /// still be out when its thread has ended.
 struct ThreadData {
   NameCache names;
@@ -41,8 +39,8 @@ struct ThreadData {
   std::uint32_t free_count = 0;
   std::uint32_t used = 0;  ///< Contexts [0, used) have been given out at least once.
 
-  static ThreadData& of(core::ThreadState& state) noexcept {
-    return *static_cast<ThreadData*>(state.observer_data);
+  static ThreadData& of(const core::ThreadHeader& header) noexcept {
+    return *static_cast<ThreadData*>(header.observer_data);
   }
 
   /// Maps the data of a new state; nullptr if there is no memory.

@@ -12,7 +12,8 @@ namespace torchtrace::observer {
 namespace {
 
 using core::OpenOp;
-using core::ThreadState;
+using core::ThreadBuffer;
+using core::ThreadHeader;
 
 /// Frees what other threads have ended and released since the last time.
 void sweep(ThreadData& data, OpenOp* entries) noexcept {
@@ -27,39 +28,38 @@ void sweep(ThreadData& data, OpenOp* entries) noexcept {
 }
 
 /// An index of the table, or kMaxScopes if all are open.
-std::uint32_t take_entry(ThreadState& state) noexcept {
-  ThreadData& data = ThreadData::of(state);
-  if (data.free_count == 0 && data.used == core::kMaxScopes) sweep(data, state.scopes);
+std::uint32_t take_entry(ThreadBuffer& buffer) noexcept {
+  ThreadData& data = ThreadData::of(buffer.header);
+  if (data.free_count == 0 && data.used == core::kMaxScopes) sweep(data, buffer.scopes);
   if (data.free_count != 0) return data.free_list[--data.free_count];
   return data.used == core::kMaxScopes ? core::kMaxScopes : data.used++;
 }
 
-void push_record(ThreadState& state, const ScopeContext& context, std::uint64_t t1_ticks) noexcept {
-  core::Record* record = next_slot(state);
-  if (record == nullptr) {
-    note_loss(state, state.header->dropped_ring_full, context.count);
-    return;
-  }
+void push_record(ThreadBuffer& buffer, const ScopeContext& context,
+                 std::uint64_t t1_ticks) noexcept {
+  ThreadHeader& header = buffer.header;
+  core::Record* record = next_slot(buffer);
+  if (record == nullptr) return note_loss(header, header.dropped_ring_full, context.op_id);
   const OpenOp& entry = context.owner->scopes[context.entry];
   *record = {};
   record->t0_ticks = context.t0_ticks;
   record->t1_ticks = t1_ticks;
-  record->op_id = core::OpId::make(context.slot, context.count);
+  record->op_id = context.op_id;
   record->sequence_nr = -1;
   record->name_id = context.name_id;
-  record->end_slot = state.slot;
+  record->end_slot = header.slot;
   record->commands = entry.commands.load(std::memory_order_relaxed);
   record->depth = context.depth;
   record->scope = static_cast<std::uint8_t>(core::Scope::kUserScope);
-  record->flags = static_cast<std::uint8_t>(entry.name_and_scope.load(std::memory_order_relaxed));
+  record->flags = core::OpInfo::flags(entry.info.load(std::memory_order_relaxed));
   record->parent = context.parent;
-  if (state.slot != context.slot) record->flags |= core::kFlagAsync;
-  state.ring.publish(state.header->tail);
+  if (header.slot != core::OpId::slot(context.op_id)) record->flags |= core::kFlagAsync;
+  header.ring.publish();
 }
 
 /// True if the thread that runs this is the one that started the scope.
-bool runs_on_owner(const ThreadState* state, const ScopeContext& context) noexcept {
-  return state == context.owner && state->slot == context.slot;
+bool runs_on_owner(const ThreadBuffer* buffer, const ScopeContext& context) noexcept {
+  return buffer == context.owner && buffer->header.slot == core::OpId::slot(context.op_id);
 }
 
 }  // namespace
@@ -72,9 +72,9 @@ ThreadData* ThreadData::create() noexcept {
 
 ScopeContext::~ScopeContext() {
   if (owner == nullptr) return;
-  ThreadData& data = ThreadData::of(*owner);
-  const bool is_owner = core::t_state == owner && owner->slot == slot;
-  if (!is_owner || process != core::g_process.load(std::memory_order_relaxed)) {
+  ThreadData& data = ThreadData::of(owner->header);
+  if (!runs_on_owner(core::t_buffer, *this) ||
+      process != core::g_process.load(std::memory_order_relaxed)) {
     data.released[entry].store(true, std::memory_order_release);
     return;
   }
@@ -83,44 +83,45 @@ ScopeContext::~ScopeContext() {
   data.free_list[data.free_count++] = entry;
 }
 
-std::unique_ptr<ObserverContext> start_user_scope(ThreadState& state, std::uint64_t address,
+std::unique_ptr<ObserverContext> start_user_scope(ThreadBuffer& buffer, std::uint64_t address,
                                                   std::uint32_t name_id) noexcept {
-  const std::uint64_t count = count_start(state);
-  const std::uint32_t depth = state.depth;
+  ThreadHeader& header = buffer.header;
+  const std::uint64_t op_id = next_op_id(header);
+  const std::uint32_t depth = header.depth.load(std::memory_order_relaxed);
   if (depth >= core::kMaxFrames) {
-    note_loss(state, state.header->dropped_too_deep, count);
+    note_loss(header, header.dropped_too_deep, op_id);
     return nullptr;
   }
-  const std::uint32_t entry = take_entry(state);
+  const std::uint32_t entry = take_entry(buffer);
   if (entry == core::kMaxScopes) {
-    note_loss(state, state.header->dropped_no_scope, count);
+    note_loss(header, header.dropped_no_scope, op_id);
     return nullptr;
   }
-  ThreadData& data = ThreadData::of(state);
+  ThreadData& data = ThreadData::of(header);
   constexpr auto kScope = static_cast<std::uint8_t>(core::Scope::kUserScope);
-  const std::uint64_t packed = core::pack_name_and_scope(name_id, depth, kScope, core::kFlagNone);
+  const std::uint64_t info = core::OpInfo::pack(name_id, depth, kScope);
   data.released[entry].store(false, std::memory_order_relaxed);
   // A used context's destructor has run: begin a new object in its place.
   auto* context = new (&data.contexts[entry]) ScopeContext;
   context->process = core::g_process.load(std::memory_order_relaxed);
-  context->owner = &state;
-  context->count = count;
-  context->slot = state.slot;
+  context->owner = &buffer;
+  context->op_id = op_id;
   context->name_id = name_id;
   context->entry = entry;
   context->depth = static_cast<std::uint16_t>(depth);
-  const std::uint64_t parent = top_count(state, depth);
-  context->parent = parent == 0 ? 0 : core::OpId::make(state.slot, parent);
-  write_open_op(state.frames[depth], {count, address, packed, parent, entry + 1});
-  write_open_op(state.scopes[entry], {count, address, packed, parent, 0});
+  context->parent = op_id_of(buffer.frames[depth]);
+  OpenOp& frame = buffer.frames[depth + 1];
+  OpenOp& scope = buffer.scopes[entry];
+  write_open_op(frame, {op_id, address, info, context->parent, entry + 1});
+  write_open_op(scope, {op_id, address, info, context->parent, 0});
   context->t0_ticks = core::read_ticks();
-  begin_open_op(state.frames[depth], count, context->t0_ticks);
-  begin_open_op(state.scopes[entry], count, context->t0_ticks);
-  state.scopes[entry].state.store(core::kScopeOpen, std::memory_order_release);
-  if (state.header->scopes_used.load(std::memory_order_relaxed) <= entry) {
-    state.header->scopes_used.store(entry + 1, std::memory_order_release);
+  begin_open_op(frame, op_id, context->t0_ticks);
+  begin_open_op(scope, op_id, context->t0_ticks);
+  scope.state.store(core::kScopeOpen, std::memory_order_release);
+  if (header.scopes_used.load(std::memory_order_relaxed) <= entry) {
+    header.scopes_used.store(entry + 1, std::memory_order_release);
   }
-  set_depth(state, depth + 1);
+  header.depth.store(depth + 1, std::memory_order_release);
   return std::unique_ptr<ObserverContext>(context);
 }
 
@@ -130,19 +131,23 @@ void end_user_scope(ScopeContext& context, std::uint64_t t1_ticks) noexcept {
     core::g_inherited_ends.fetch_add(1, std::memory_order_relaxed);
     return;
   }
-  ThreadState* state = core::t_state;
-  if (state == nullptr) state = attach_ending_thread();
-  if (state != nullptr) {
-    push_record(*state, context, t1_ticks);
+  ThreadBuffer* buffer = core::t_buffer;
+  if (buffer == nullptr) buffer = attach_ending_thread();
+  if (buffer != nullptr) {
+    push_record(*buffer, context, t1_ticks);
   } else {
     process->mapping.header().dropped_no_buffer.fetch_add(1, std::memory_order_relaxed);
   }
   // After the record, so that the flush thread never misses both. The owner's buffer is not
   // recycled while an entry of it is open.
-  context.owner->scopes[context.entry].state.store(core::kScopeEnded, std::memory_order_release);
-  if (!runs_on_owner(state, context)) return;
-  detach_above(*state, context.depth, context.owner->scopes[context.entry]);
-  tidy_stack(*state, 0);
+  OpenOp& entry = context.owner->scopes[context.entry];
+  entry.state.store(core::kScopeEnded, std::memory_order_release);
+  // Its frame may be on top of the owner's stack, or get there. If the buffer is another thread's
+  // by now, that one looks once for nothing.
+  context.owner->header.must_tidy.store(1, std::memory_order_release);
+  if (!runs_on_owner(buffer, context)) return;
+  detach_above(*buffer, context.depth, entry);
+  tidy_stack(*buffer, 0);
 }
 
 }  // namespace torchtrace::observer

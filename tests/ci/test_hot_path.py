@@ -15,12 +15,15 @@ struct ScopeContext {
   virtual ~ScopeContext();
   static void operator delete(void*) noexcept {}
 };
-__attribute__((noinline)) void note_loss() { asm volatile(""); }
+__attribute__((noinline)) void start_carefully();
+__attribute__((noinline)) void end_carefully();
 namespace {
 std::atomic<int> g_count;
-template <int abi> void on_start(bool rare) { if (rare) note_loss(); HERE_START }
-template <int abi> void on_end(bool rare) { if (rare) note_loss(); }
+template <int abi> void on_start(bool rare) { if (rare) start_carefully(); HERE_START }
+template <int abi> void on_end(bool rare) { if (rare) end_carefully(); }
 }
+void start_carefully() { asm volatile(""); }
+void end_carefully() { asm volatile(""); }
 void start_user_scope() { HERE_SCOPE }
 void end_user_scope() { ++g_count; }
 ScopeContext::~ScopeContext() = default;
@@ -43,6 +46,14 @@ def check(folder, start="", scope=""):
     return done.returncode, done.stdout
 
 
+def store_then_load(stored, loaded):
+    """8 bytes written at one distance, 16 bytes read at another."""
+    return (
+        f'asm volatile("movq %%rax, {stored}(%0); movdqu {loaded}(%0), %%xmm1"'
+        ' :: "r"(&g_count) : "xmm1");'
+    )
+
+
 def test_rare_calls_that_are_known_pass(tmp_path):
     assert check(tmp_path) == (0, "")
 
@@ -57,6 +68,16 @@ def test_an_exchange_is_locked_too(tmp_path):
     code, words = check(tmp_path, start="g_count.exchange(1);")
     assert code == 1
     assert "on_start: locked instruction: xchg" in words
+
+
+def test_a_wide_load_after_a_narrower_store_is_named(tmp_path):
+    code, words = check(tmp_path, start=store_then_load(0x18, 0x10))
+    assert code == 1
+    assert "on_start: wide load after a narrower store: movdqu 0x10(" in words
+
+
+def test_a_wide_load_of_something_else_passes(tmp_path):
+    assert check(tmp_path, start=store_then_load(0x18, 0x20)) == (0, "")
 
 
 def test_an_unknown_call_is_named(tmp_path):

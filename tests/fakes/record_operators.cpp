@@ -52,7 +52,7 @@ core::Process* make_process() noexcept try {
 }
 
 OpCallbacks start_observer() {
-  core::g_ticks_are_counter.store(true);
+  core::use_counter(true);
   core::g_activate = make_process;
   std::array<bool, core::kScopeCount> scopes{};
   scopes.fill(true);
@@ -111,8 +111,8 @@ void remove_mapping() {
 
 /// All recorded, or what was counted is the way of the dropped.
 bool all_recorded() {
-  const core::ThreadState* state = core::t_state;
-  return state == nullptr || state->header->tail.load() == state->header->started.load();
+  const core::ThreadBuffer* buffer = core::t_buffer;
+  return buffer == nullptr || buffer->header.ring.tail.load() == buffer->header.started();
 }
 
 }  // namespace

@@ -69,7 +69,7 @@ TEST(tick_converter, ignores_an_anchor_from_the_past) {
 TEST(take_anchor, agrees_with_the_clocks_around_it) {
   for (const bool use_counter : {false, true}) {
     if (use_counter && !counter_is_trusted()) continue;
-    g_ticks_are_counter.store(use_counter);
+    torchtrace::core::use_counter(use_counter);
     const std::uint64_t before = clock_ns(CLOCK_MONOTONIC);
     const std::uint64_t realtime_before = clock_ns(CLOCK_REALTIME);
     const ClockAnchor taken = take_anchor();
@@ -78,7 +78,7 @@ TEST(take_anchor, agrees_with_the_clocks_around_it) {
     EXPECT_GE(taken.realtime_ns, realtime_before);
     EXPECT_LE(taken.realtime_ns, clock_ns(CLOCK_REALTIME));
   }
-  g_ticks_are_counter.store(false);
+  use_counter(false);
 }
 
 }  // namespace

@@ -114,9 +114,9 @@ TEST_F(mapping, grows_by_its_name_though_the_host_closed_its_descriptor) {
   Mapping shared;
   ASSERT_TRUE(shared.create(options_));
   for (int fd = 3; fd < 256; ++fd) close(fd);
-  void* buffer = shared.map_buffer(0);
+  ThreadBuffer* buffer = shared.map_buffer(0);
   ASSERT_NE(buffer, nullptr);
-  ThreadBuffer::at(buffer).slots[shared.ring_slots() - 1].op_id = 7;
+  buffer->slots()[shared.ring_slots() - 1].op_id = 7;
   struct stat info {};
   ASSERT_EQ(stat((std::string(shared.folder()) + "/ring").c_str(), &info), 0);
   EXPECT_GE(static_cast<std::uint64_t>(info.st_size),
@@ -239,15 +239,15 @@ TEST_F(mapping, recycles_the_buffers_of_threads_that_have_ended) {
   std::vector<std::uint32_t> slots;
   for (int thread = 0; thread < 100; ++thread) {
     std::thread([&] {
-      ThreadState* state = registry.attach(7);
-      ASSERT_NE(state, nullptr);
-      EXPECT_EQ(t_state, state);
-      EXPECT_EQ(state->header->tid, static_cast<std::uint32_t>(gettid()));
-      slots.push_back(state->slot);
+      ThreadBuffer* buffer = registry.attach(7);
+      ASSERT_NE(buffer, nullptr);
+      EXPECT_EQ(t_buffer, buffer);
+      EXPECT_EQ(buffer->header.tid, static_cast<std::uint32_t>(gettid()));
+      slots.push_back(buffer->header.slot);
     }).join();
-    ThreadState* state = registry.state(registry.count() - 1);
-    ASSERT_EQ(state->header->state.load(), kBufferClosed);
-    registry.recycle(*state);
+    ThreadBuffer* buffer = registry.buffer(registry.count() - 1);
+    ASSERT_EQ(buffer->header.state.load(), kBufferClosed);
+    registry.recycle(*buffer);
   }
   EXPECT_EQ(registry.count(), 1U);
   for (std::size_t at = 0; at < slots.size(); ++at) EXPECT_EQ(slots[at], at + 1);
@@ -258,13 +258,13 @@ TEST_F(mapping, refuses_threads_beyond_its_cap) {
   ThreadRegistry registry;
   ASSERT_TRUE(shared.create(options_));
   ASSERT_TRUE(registry.create(shared));
-  std::vector<ThreadState*> states;
+  std::vector<ThreadBuffer*> buffers;
   for (int thread = 0; thread < 6; ++thread) {
-    std::thread([&] { states.push_back(registry.attach(0)); }).join();
+    std::thread([&] { buffers.push_back(registry.attach(0)); }).join();
   }
-  for (int at = 0; at < 4; ++at) EXPECT_NE(states[at], nullptr);
-  EXPECT_EQ(states[4], nullptr);
-  EXPECT_EQ(states[5], nullptr);
+  for (int at = 0; at < 4; ++at) EXPECT_NE(buffers[at], nullptr);
+  EXPECT_EQ(buffers[4], nullptr);
+  EXPECT_EQ(buffers[5], nullptr);
 }
 
 }  // namespace

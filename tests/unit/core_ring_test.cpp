@@ -14,27 +14,26 @@ namespace {
 template <class Index>
 struct Ring {
   explicit Ring(Index capacity) : slots(capacity) {
-    producer.mask = static_cast<Index>(capacity - 1);
+    producer.reset(static_cast<Index>(capacity - 1));
   }
 
   bool push(int value) {
-    if (!producer.has_room(head)) return false;
+    if (!producer.has_room() && !producer.find_room(head)) return false;
     slots[producer.slot()] = value;
-    producer.publish(tail);
+    producer.publish();
     return true;
   }
 
   std::vector<int> drain() {
     std::vector<int> got;
-    drain_ring(slots.data(), producer.mask, tail, head, [&](const int* first, std::size_t count) {
-      got.insert(got.end(), first, first + count);
-    });
+    drain_ring(
+        slots.data(), producer.mask, producer.tail, head,
+        [&](const int* first, std::size_t count) { got.insert(got.end(), first, first + count); });
     return got;
   }
 
   std::vector<int> slots;
   RingProducer<Index> producer;
-  std::atomic<Index> tail{0};
   std::atomic<Index> head{0};
 };
 

@@ -35,13 +35,13 @@ core::Record record_of(std::uint32_t slot, const Op& op) {
   return record;
 }
 
-core::OpenOpCopy open_of(const Op& op) {
+core::OpenOpCopy open_of(std::uint32_t slot, const Op& op) {
   core::OpenOpCopy copy{};
-  copy.count = op.count;
+  copy.op_id = OpId::make(slot, op.count);
   copy.t0_ticks = op.t0;
   copy.name_id = 1;
   copy.depth = op.depth;
-  copy.parent = op.parent;
+  copy.parent = op.parent == 0 ? 0 : OpId::make(slot, op.parent);
   return copy;
 }
 
@@ -94,12 +94,12 @@ TEST_F(sequencer, puts_parents_before_children_and_threads_together) {
 
 TEST_F(sequencer, announces_what_is_open_and_closes_it_once) {
   const Op outer{1, 10, 500, 0};
-  sequencer_.add_open(1, open_of(outer));
+  sequencer_.add_open(open_of(1, outer));
   auto out = advance(50);
   ASSERT_EQ(out.size(), 1U);
   EXPECT_EQ(out[0].kind, OpKind::kBegin);
   EXPECT_EQ(out[0].start_ns, 10U);
-  sequencer_.add_open(1, open_of(outer));
+  sequencer_.add_open(open_of(1, outer));
   add(1, {2, 60, 70, 1, 1});
   out = advance(100);
   ASSERT_EQ(out.size(), 1U);
@@ -119,8 +119,8 @@ TEST_F(sequencer, announces_what_is_open_and_closes_it_once) {
 
 TEST_F(sequencer, an_operator_seen_open_and_in_the_ring_comes_once) {
   const Op op{1, 10, 60, 0};
-  sequencer_.add_open(1,
-                      open_of(op));  // the stack was read, then it ended, then the ring was drained
+  sequencer_.add_open(
+      open_of(1, op));  // the stack was read, then it ended, then the ring was drained
   add(1, op);
   const auto out = advance(50);
   ASSERT_EQ(out.size(), 1U);
@@ -128,7 +128,7 @@ TEST_F(sequencer, an_operator_seen_open_and_in_the_ring_comes_once) {
 }
 
 TEST_F(sequencer, closes_an_announced_operator_whose_record_was_dropped) {
-  sequencer_.add_open(1, open_of({1, 10, 0, 0}));
+  sequencer_.add_open(open_of(1, {1, 10, 0, 0}));
   EXPECT_EQ(advance(50).size(), 1U);
   EXPECT_TRUE(advance(80).empty());  // neither on the stack nor in the ring, which was read at 130
   const auto out = advance(130);
@@ -139,7 +139,7 @@ TEST_F(sequencer, closes_an_announced_operator_whose_record_was_dropped) {
 }
 
 TEST_F(sequencer, closes_what_a_thread_left_open_as_abandoned) {
-  sequencer_.add_open(1, open_of({1, 10, 0, 0}));
+  sequencer_.add_open(open_of(1, {1, 10, 0, 0}));
   EXPECT_EQ(advance(50).size(), 1U);
   sequencer_.retire(1, 60);
   EXPECT_TRUE(advance(80).empty());
@@ -150,7 +150,7 @@ TEST_F(sequencer, closes_what_a_thread_left_open_as_abandoned) {
 
 TEST_F(sequencer, abandoned_records_close_and_never_open) {
   const Op stale{1, 10, 90, 0};
-  sequencer_.add_open(1, open_of(stale));
+  sequencer_.add_open(open_of(1, stale));
   EXPECT_EQ(advance(50).size(), 1U);
   core::Record record = record_of(1, stale);
   record.flags = core::kFlagAbandoned;
@@ -195,17 +195,17 @@ TEST_F(sequencer, a_thread_that_has_ended_keeps_what_stood_around_its_last_opera
 
 TEST_F(sequencer, a_frame_that_outstays_its_record_is_not_announced) {
   const Op op{1, 10, 20, 0};
-  sequencer_.add_open(1, open_of(op));
+  sequencer_.add_open(open_of(1, op));
   add(1, op);  // pushed, and then the thread was stopped before it popped the frame
   EXPECT_EQ(advance(50).size(), 1U);
-  sequencer_.add_open(1, open_of(op));
+  sequencer_.add_open(open_of(1, op));
   EXPECT_TRUE(advance(100).empty());
   EXPECT_EQ(sequencer_.announced(), 0U);
 }
 
 TEST_F(sequencer, a_record_that_was_missed_for_one_period_closes_its_operator_once) {
   const Op scope{1, 10, 90, 0};
-  sequencer_.add_open(1, open_of(scope));
+  sequencer_.add_open(open_of(1, scope));
   EXPECT_EQ(advance(50).size(), 1U);
   EXPECT_TRUE(advance(60).empty());  // neither open nor in a ring that was looked at
   add(1, scope);                     // it was in the ring of a thread that had just begun
@@ -217,8 +217,8 @@ TEST_F(sequencer, a_record_that_was_missed_for_one_period_closes_its_operator_on
 }
 
 TEST_F(sequencer, repeats_what_is_open_for_a_new_file) {
-  sequencer_.add_open(1, open_of({1, 10, 0, 0}));
-  sequencer_.add_open(2, open_of({4, 20, 0, 0}));
+  sequencer_.add_open(open_of(1, {1, 10, 0, 0}));
+  sequencer_.add_open(open_of(2, {4, 20, 0, 0}));
   advance(50);
   std::vector<SequencedOp> repeated;
   sequencer_.repeat_open([&](const SequencedOp& op) { repeated.push_back(op); });
@@ -303,7 +303,7 @@ TEST_P(sequencer_against_reality, keeps_order_parents_and_counts) {
   for (std::uint64_t now = 5; now < end + 200; now += 1 + random_() % 25) {
     for (const auto& [slot, ops] : threads) {
       for (const Op& op : ops) {
-        if (op.t0 <= now && op.t1 > now) sequencer.add_open(slot, open_of(op));
+        if (op.t0 <= now && op.t1 > now) sequencer.add_open(open_of(slot, op));
       }
       std::vector<core::Record> drained;
       for (const Op& op : ops) {
