@@ -12,10 +12,9 @@ namespace torchtrace::bench {
 /// and the flush thread use it, records written in place.
 class TorchtraceRing {
   struct Lane {
-    Lane() { producer.mask = kCapacity - 1; }
+    Lane() { producer.reset(kCapacity - 1); }
 
     alignas(128) core::RingProducer<std::uint64_t> producer;
-    alignas(128) std::atomic<std::uint64_t> tail{0};
     alignas(128) std::atomic<std::uint64_t> head{0};
     Records slots = Records(kCapacity);
   };
@@ -30,9 +29,9 @@ class TorchtraceRing {
     Producer(TorchtraceRing& ring, std::size_t index) : lane_(ring.lanes_[index]) {}
 
     bool push(std::uint64_t count) noexcept {
-      if (!lane_.producer.has_room(lane_.head)) return false;
+      if (!lane_.producer.has_room() && !lane_.producer.find_room(lane_.head)) return false;
       fill(lane_.slots[lane_.producer.slot()], count);
-      lane_.producer.publish(lane_.tail);
+      lane_.producer.publish();
       return true;
     }
 
@@ -43,7 +42,7 @@ class TorchtraceRing {
   template <class Take>
   void drain(Take&& take) {
     for (Lane& lane : lanes_) {
-      core::drain_ring(lane.slots.data(), lane.producer.mask, lane.tail, lane.head, take);
+      core::drain_ring(lane.slots.data(), lane.producer.mask, lane.producer.tail, lane.head, take);
     }
   }
 
