@@ -106,25 +106,22 @@ enum BufferState : std::uint32_t {
   kBufferClaimed = 3  ///< Taken, identity not yet written.
 };
 
+inline constexpr std::size_t kThreadHeaderBytes = 4096;
+
+/// A page. The op path's line is its last, so that it does not lie at the same place in a page as
+/// the frames that are in use with it: a load after a store 4096 bytes away may wait as if they
+/// overlapped. Source: Intel 64 and IA-32 Architectures Optimization Reference Manual, "4-KByte
+/// aliasing".
 struct ThreadHeader {
-  /// Identity: written by the thread before `state` becomes active.
+  /// Identity: written by the thread before `state` becomes active; `slot` is below.
   std::atomic<std::uint32_t> state;  ///< `BufferState`
-  std::uint32_t slot;                ///< Never reused in this process.
   std::uint32_t tid;
   std::uint32_t buffer_index;
+  std::uint32_t reserved;
   std::uint64_t torch_thread;
   char name[16];
 
-  /// Producer's line: all that the op path reads and writes of its thread besides frame and record.
-  /// Only the thread writes, but for `must_tidy`.
-  alignas(64) Counter last_op_id;    ///< Of the newest operator: its count is how many started.
-  RingProducer<std::uint64_t> ring;  ///< Over the buffer's slots.
-  std::atomic<std::uint32_t> depth;  ///< Frames in use.
-  /// Set where another thread has ended a scope of this one, whose frame may be on top.
-  std::atomic<std::uint32_t> must_tidy;
-  void* observer_data;  ///< An address of the process itself, the observer's own: no reader's.
-
-  /// Cold producer's lines.
+  /// Cold producer's line.
   alignas(64) Counter abandoned;  ///< Operators found stale: `dropped_abandoned`.
   Counter abandoned_pushed;       ///< Those of them that have a record in the ring.
   Counter dropped_ring_full;
@@ -136,11 +133,24 @@ struct ThreadHeader {
 
   /// Consumer's line: only the flush thread writes.
   alignas(64) Counter head;
+  char unused[kThreadHeaderBytes - 3 * 64 - sizeof(Counter)];
+
+  /// Producer's line: all that the op path reads and writes of its thread besides frame and record.
+  /// Only the thread writes, but for `must_tidy`.
+  alignas(64) Counter last_op_id;    ///< Of the newest operator: its count is how many started.
+  RingProducer<std::uint64_t> ring;  ///< Over the buffer's slots.
+  std::atomic<std::uint32_t> depth;  ///< Frames in use.
+  /// Set where another thread has ended a scope of this one, whose frame may be on top.
+  std::atomic<std::uint32_t> must_tidy;
+  void* observer_data;  ///< An address of the process itself, the observer's own: no reader's.
+  std::uint32_t slot;   ///< Identity. Never reused in this process.
 
   std::uint64_t started() const noexcept {
     return OpId::count(last_op_id.load(std::memory_order_relaxed));
   }
 };
+static_assert(sizeof(ThreadHeader) == kThreadHeaderBytes &&
+              offsetof(ThreadHeader, last_op_id) == kThreadHeaderBytes - 64);
 
 /// One thread's part of the mapping; `slots_per_buffer` records follow. At constant distances, so
 /// that the op path needs one pointer.
