@@ -20,6 +20,7 @@
 #include "core/log.h"
 #include "flush/flush_thread.h"
 #include "observer/observer.h"
+#include "observer/registration.h"
 
 namespace torchtrace::agent {
 
@@ -68,12 +69,21 @@ void choose_clock(config::ClockSource source) {
   core::use_counter(trusted && source != config::ClockSource::kMonotonic);
 }
 
+/// The flush thread's word on whether operators are wanted, for the observer.
+flush::OperatorSource operator_source() {
+  flush::OperatorSource source;
+  source.pause = observer::pause;
+  source.keep_reporting = observer::resume;
+  return source;
+}
+
 flush::FlushThread::Options flush_options() {
   flush::FlushThread::Options options;
   const config::Config::Output& output = g_config->output;
   options.period_ns = output.period_ns;
   options.hold_ns = output.hold_ns;
   options.info = gather_process_info(observer::torch().path, g_config->digest);
+  options.source = operator_source();
   options.sink.kind = output.sink;
   options.sink.provider_path = provider_path();
   options.sink.lttng_home = lttng_home();

@@ -28,6 +28,7 @@ struct ForkInProgress {
   sigset_t signals{};
   bool holds_loader = false;
   bool holds_fork = false;
+  bool holds_registration = false;
 };
 /// One fork at a time between `prepare` and the handler after it: `observer::before_fork` keeps
 /// what it saw in one place.
@@ -57,7 +58,7 @@ void prepare() {
         pthread_mutex_clocklock(&t_fork.thread->loader_mutex(), CLOCK_MONOTONIC, &limit) == 0;
   }
   t_fork.holds_fork = pthread_mutex_clocklock(&g_fork_mutex, CLOCK_MONOTONIC, &limit) == 0;
-  observer::before_fork();
+  t_fork.holds_registration = observer::before_fork();
   // Also where no operator has run since the last fork: lttng-ust was loaded before that.
   if (!lttng_forks_by_itself()) t_fork.provider = flush::loaded_lttng_provider();
   if (t_fork.provider != nullptr) t_fork.provider->before_fork(&t_fork.signals);
@@ -71,6 +72,7 @@ void release_locks() noexcept {
 
 void in_parent() {
   if (t_fork.provider != nullptr) t_fork.provider->after_fork_parent(&t_fork.signals);
+  if (t_fork.holds_registration) observer::after_fork_in_parent();
   release_locks();
 }
 

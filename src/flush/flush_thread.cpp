@@ -28,6 +28,8 @@ constexpr std::uint64_t kShortestCalibration_ns = 2'000'000;
 /// Tries for a moment at which no thread is between two stores; each is a millisecond apart.
 constexpr int kSettleTries = 20;
 
+std::atomic<bool> g_pause_said{false};
+
 void futex_wait(std::atomic<std::uint32_t>& word, std::uint32_t expected,
                 std::uint64_t ns) noexcept {
   timespec timeout{};
@@ -105,6 +107,7 @@ void FlushThread::loop() {
   prepare();
   while (must_finish_.load(std::memory_order_acquire) == 0) {
     period();
+    tell_source();
     sleep_until_woken(collector_.is_pressed() ? std::min(kPressedPeriod_ns, options_.period_ns)
                                               : options_.period_ns);
   }
@@ -246,6 +249,16 @@ void FlushThread::last_periods() {
   }
   write_receipt(true);
   choice_.sink()->close();
+}
+
+/// After the sink has looked for sessions, so that what runs from now on has somewhere to go.
+void FlushThread::tell_source() noexcept {
+  const OperatorSource& source = options_.source;
+  if (choice_.wants_operators()) {
+    if (source.keep_reporting != nullptr) source.keep_reporting();
+  } else if (source.pause != nullptr && source.pause()) {
+    core::say_once(g_pause_said, "no LTTng session records: paused until one does");
+  }
 }
 
 void FlushThread::sleep_until_woken(std::uint64_t ns) noexcept { futex_wait(must_finish_, 0, ns); }

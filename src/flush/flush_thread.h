@@ -7,6 +7,7 @@
 
 #include "core/process.h"
 #include "flush/collector.h"
+#include "flush/operator_source.h"
 #include "flush/process_info.h"
 #include "flush/sequencer.h"
 #include "flush/sink_choice.h"
@@ -26,6 +27,7 @@ class FlushThread {
     std::uint64_t hold_ns = 0;
     ProcessInfo info;
     SinkChoice::Options sink;
+    OperatorSource source;
   };
 
   FlushThread(core::Process& process, Options options);
@@ -58,6 +60,7 @@ class FlushThread {
   void write_state();
   void write_receipt(bool is_final);
   void last_periods();
+  void tell_source() noexcept;
   void sleep_until_woken(std::uint64_t ns) noexcept;
 
   core::Process& process_;

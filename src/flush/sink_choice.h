@@ -16,7 +16,8 @@ namespace torchtrace::flush {
 /// `auto`: LTTng when a session has the events enabled within a second of the provider's loading,
 /// else the built-in CTF sink; at once where no session daemon has a socket. Until that is decided
 /// there is no sink, and the flush thread holds everything back.
-/// `lttng`: LTTng only; operators that no session records are counted `lost_elsewhere`.
+/// `lttng`: LTTng only; operators that no session records are counted `lost_elsewhere`, until the
+/// observer, told by `wants_operators`, reports no more.
 /// `ctf`: no LTTng library is loaded. `none`: counts only.
 /// Thread: the flush thread.
 class SinkChoice {
@@ -53,6 +54,9 @@ class SinkChoice {
   /// Looks whether the choice can be made or has to change. `held` records are held back;
   /// `must_decide` at the end. Returns true if there is a new sink.
   bool update(std::size_t held, bool must_decide);
+
+  /// False while the trace goes to LTTng and no session records: operators would be in none.
+  bool wants_operators() const noexcept { return !is_lttng_ || want_lttng(); }
 
   /// At the end of a short program: true while a session daemon may not have told lttng-ust yet
   /// that a session wants the events.

@@ -4,6 +4,7 @@
 
 #include "observer/op_callbacks.h"
 #include "observer/op_path.h"
+#include "observer/registration.h"
 
 namespace torchtrace::observer {
 
@@ -29,14 +30,19 @@ void start(const TorchLibrary& torch, const std::array<bool, core::kScopeCount>&
   callback.end = callbacks.end;
   callback.sampling_probability = 1.0;
   std::copy(scopes.begin(), scopes.end(), callback.scopes);
-  torch.add_global_callback(callback);
+  register_callback(g_registration.torch, callback);
 }
 
-void quiesce() noexcept { quiesce_layout(); }
+void quiesce() noexcept {
+  close_registration();
+  quiesce_layout();
+}
 
 const TorchLibrary& torch() noexcept { return g_registration.torch; }
 
-void before_fork() noexcept {
+namespace {
+
+void note_open_operators() noexcept {
   g_before_fork.count = 0;
   const core::ThreadBuffer* buffer = core::t_buffer;
   if (buffer == nullptr) return;
@@ -49,7 +55,17 @@ void before_fork() noexcept {
   }
 }
 
+}  // namespace
+
+bool before_fork() noexcept {
+  note_open_operators();
+  return hold_registration();
+}
+
+void after_fork_in_parent() noexcept { release_registration(); }
+
 void after_fork_in_child() noexcept {
+  renew_registration();
   g_inherited = g_before_fork;
   resume_layout();  // a fork from an exit handler, after the final drain
 }

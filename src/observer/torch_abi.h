@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <memory>
 #include <string_view>
 
@@ -41,12 +42,67 @@ struct RecordFunctionCallback {
 };
 static_assert(sizeof(RecordFunctionCallback) == 40);
 
-/// `at::addGlobalCallback`: returns a handle, which is not needed: the callbacks stay.
-using AddGlobalCallback = std::uint64_t (*)(RecordFunctionCallback);
+/// Names a callback in PyTorch's list. `at::INVALID_CALLBACK_HANDLE` is 0.
+using CallbackHandle = std::uint64_t;
+/// `at::addGlobalCallback`
+using AddGlobalCallback = CallbackHandle (*)(RecordFunctionCallback);
+/// `at::disableCallback`, `at::reenableCallback`: for a handle that is not in the list (any more)
+/// PyTorch writes a warning to stderr.
+using SwitchCallback = void (*)(CallbackHandle);
 /// `at::RecordFunction::name`, `overload_name`: member functions, so `this` is the one argument.
 using GetName = const char* (*)(const RecordFunction*);
 /// `at::RecordFunction::currentThreadId`
 using GetCurrentThread = std::uint64_t (*)();
+
+/// The callbacks that an operator of one scope would run on one thread now: layout-compatible with
+/// `at::StepCallbacks`, which begins with a c10::SmallVector<{start, end}, 4>.
+class StepCallbacks {
+ public:
+  StepCallbacks(const StepCallbacks&) = delete;
+  StepCallbacks& operator=(const StepCallbacks&) = delete;
+  /// As ~SmallVector: what no longer fits into the object itself is malloc's.
+  ~StepCallbacks() {
+    if (begin_ != inline_ && is_plausible()) std::free(begin_);
+  }
+
+  /// True if the object is what we take it for: the asked thread and scope stand at their places
+  /// behind the vector, and the vector is one.
+  bool agrees(std::uint64_t thread_id, std::uint8_t scope) const noexcept {
+    return is_plausible() && thread_id_ == thread_id && scope_ == scope;
+  }
+
+  bool contains(StartCallback start) const noexcept {
+    for (std::uint32_t at = 0; at < size_; ++at) {
+      if (begin_[at].start == start) return true;
+    }
+    return false;
+  }
+
+ private:
+  friend struct StepCallbacksLayout;
+  struct Pair {
+    StartCallback start;
+    EndCallback end;
+  };
+  static constexpr std::uint32_t kInline = 4;
+
+  /// PyTorch constructs it; we only read it.
+  StepCallbacks() = default;
+  bool is_plausible() const noexcept {
+    return size_ <= capacity_ && (begin_ == inline_) == (capacity_ == kInline);
+  }
+
+  Pair* begin_;
+  std::uint32_t size_;
+  std::uint32_t capacity_;
+  Pair inline_[kInline];
+  std::uint64_t thread_id_;
+  std::uint8_t scope_;
+  bool needs_inputs_outputs_ids_[3];
+  unsigned char room_for_growth_[160];  ///< A later PyTorch's may have more members.
+};
+/// `at::getStepCallbacks`, whose argument is an `at::RecordScope`.
+using GetStepCallbacks = StepCallbacks (*)(std::uint8_t scope);
 
 enum class StringAbi : std::uint8_t { kCxx11, kOld };
 

@@ -59,6 +59,37 @@ template struct SameOffset<offsetof(at::RecordFunction, fn_), kFunctionOffset>;
 template struct SameOffset<offsetof(at::RecordFunction, sequence_nr_), Expected::kSequenceNumber>;
 template struct SameOffset<offsetof(at::RecordFunction, fwd_thread_id_), kForwardThread>;
 
+}  // namespace
+
+/// What `StepCallbacks` takes at::StepCallbacks and the vector in it for.
+struct StepCallbacksLayout {
+  using Vector = at::StepCallbacks::StartEndPairs;
+  using VectorBase = c10::SmallVectorBase<std::uint32_t>;
+  static_assert(sizeof(Vector) == offsetof(StepCallbacks, thread_id_));
+  static_assert(sizeof(StepCallbacks::Pair) == sizeof(at::StepCallbacks::StartEndPair));
+  static_assert(sizeof(VectorBase) == offsetof(StepCallbacks, inline_));
+  static_assert(sizeof(at::StepCallbacks) <= offsetof(StepCallbacks, room_for_growth_) + 4);
+  static constexpr std::size_t kThread = offsetof(StepCallbacks, thread_id_);
+  static constexpr std::size_t kScope = offsetof(StepCallbacks, scope_);
+  static constexpr std::size_t kBegin = offsetof(StepCallbacks, begin_);
+  static constexpr std::size_t kSize = offsetof(StepCallbacks, size_);
+  static constexpr std::size_t kCapacity = offsetof(StepCallbacks, capacity_);
+};
+
+namespace {
+
+/// An explicit instantiation may stand only once: each row has its number.
+template <int row, std::size_t actual, std::size_t expected>
+struct SameMember : SameOffset<actual, expected> {};
+
+using Layout = StepCallbacksLayout;
+template struct SameMember<0, offsetof(at::StepCallbacks, callbacks_), Layout::kBegin>;
+template struct SameMember<1, offsetof(at::StepCallbacks, thread_id_), Layout::kThread>;
+template struct SameMember<2, offsetof(at::StepCallbacks, scope_), Layout::kScope>;
+template struct SameMember<3, offsetof(Layout::VectorBase, BeginX), Layout::kBegin>;
+template struct SameMember<4, offsetof(Layout::VectorBase, Size), Layout::kSize>;
+template struct SameMember<5, offsetof(Layout::VectorBase, Capacity), Layout::kCapacity>;
+
 static_assert(sizeof(at::ObserverContext) == sizeof(ObserverContext));
 static_assert(static_cast<std::size_t>(at::RecordScope::NUM_SCOPES) == core::kScopeCount);
 

@@ -64,6 +64,9 @@ bool find_torch_library(void* (*real_dlopen)(const char*, int), TorchLibrary& li
   }
   resolve(handle, "_ZNK2at14RecordFunction13overload_nameEv", library.overload_name);
   resolve(handle, "_ZN2at14RecordFunction15currentThreadIdEv", library.current_thread_id);
+  resolve(handle, "_ZN2at15disableCallbackEm", library.disable_callback);
+  resolve(handle, "_ZN2at16reenableCallbackEm", library.reenable_callback);
+  resolve(handle, "_ZN2at16getStepCallbacksENS_11RecordScopeE", library.get_step_callbacks);
   library.string_abi = detect_string_abi(handle);
   return true;
 }

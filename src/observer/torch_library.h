@@ -10,8 +10,12 @@ struct TorchLibrary {
   StringAbi string_abi;
   AddGlobalCallback add_global_callback;
   GetName name;
-  GetName overload_name;               ///< nullptr before PyTorch 2.7.
-  GetCurrentThread current_thread_id;  ///< nullptr where it is not exported.
+  GetName overload_name;  ///< nullptr before PyTorch 2.7.
+  // nullptr where they are not exported:
+  GetCurrentThread current_thread_id;
+  SwitchCallback disable_callback;
+  SwitchCallback reenable_callback;
+  GetStepCallbacks get_step_callbacks;
 };
 
 /// True if a libtorch_cpu is mapped. Cheap: looks at the loader's list only.

@@ -7,6 +7,8 @@ from support import counting, host, invariants, lttng, trace
 
 # The agent waits a second for a session before it goes on without one.
 DECISION_SECONDS = 2
+# A session that begins is noticed within a flush period, 10 ms where a core is free.
+RESUME_SECONDS = 1
 
 # Runs 100 operators, waits until a file appears, runs 100 more.
 WAIT_FOR_FILE = """
@@ -62,6 +64,7 @@ def test_session_after_the_program_started(daemon, tmp_path):
     process, flag = start_waiting(daemon, tmp_path, "lttng")
     time.sleep(DECISION_SECONDS)
     with lttng.Session(daemon, tmp_path / "trace") as session:
+        time.sleep(RESUME_SECONDS)
         flag.touch()
         assert host.finish(process).returncode == 0
         session.stop()

@@ -123,5 +123,9 @@ class Session:
         """Ends the recording, so that the trace can be read."""
         self._lttng("stop", self.name)
 
+    def start(self):
+        """Goes on after a stop."""
+        self._lttng("start", self.name)
+
     def __exit__(self, *_exception):
         self._lttng("destroy", "--no-wait", self.name, check=False)
