@@ -10,8 +10,8 @@ namespace torchtrace::observer {
 /// PyTorch keeps that list under a mutex and counts its versions; each thread that runs operators
 /// compares the version on every event, and copies the list when it differs. So a change is seen by
 /// each thread at its next operator, costs it that one copy, and a callback that is switched off
-/// costs nothing. Operators that have begun keep the callbacks that they began with: their end still
-/// comes. Source: aten/src/ATen/record_function.cpp of PyTorch 1.13 to 2.14.
+/// costs nothing. Operators that have begun keep the callbacks that they began with: their end
+/// still comes. Source: aten/src/ATen/record_function.cpp of PyTorch 1.13 to 2.14.
 ///
 /// Thread: any; serialised by a lock of our own that forks wait for, since a child that is born
 /// while one of these calls holds PyTorch's mutex could never take it. A thread's first call makes
@@ -32,9 +32,10 @@ void resume() noexcept;
 bool is_registered() noexcept;
 
 /// Looks whether the program has removed our callback (`torch._C._autograd._clear_callbacks`,
-/// `at::clearGlobalCallbacks`), says so once, and adds it again if `reregister`. Cheap: about the
-/// cost of one operator's look-up, without a lock unless the list has changed. Not noticed: a removal
-/// while paused, until `resume`; and any where `at::getStepCallbacks` is not what we know.
+/// `at::clearGlobalCallbacks`), says so once, and adds it again if `reregister`. Cheap: what an
+/// operator pays to find its callbacks, so no lock of PyTorch's unless the list has changed. Not
+/// noticed: a removal while paused, until `resume`; and any where `at::getStepCallbacks` is not
+/// what we know.
 void look_after_registration(bool reregister) noexcept;
 
 /// For good: the process ends. Takes no lock.

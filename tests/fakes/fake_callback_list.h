@@ -9,8 +9,8 @@
 
 namespace torchtrace::fakes {
 
-/// Stands for PyTorch's list of global callbacks, and for what an operator does with it: an operator
-/// runs the callbacks that were in the list and switched on when it began, also at its end.
+/// Stands for PyTorch's list of global callbacks, and for what an operator does with it: it runs
+/// the callbacks that were in the list and switched on when it began, also at its end.
 /// One per process, as PyTorch's. Thread: one.
 class FakeCallbackList {
  public:

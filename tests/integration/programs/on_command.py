@@ -50,10 +50,10 @@ def fork(name, count, flag):
 
 def clear_global():
     folder = pathlib.Path(torch.__file__).parent / "lib"
-    candidates = [folder / "libtorch_cpu.so", "libtorch_cpu.so.1.13"]
-    library = next(path for path in candidates if not isinstance(path, pathlib.Path) or path.exists())
-    # Through the handle of the library that is loaded already.
-    getattr(ctypes.CDLL(str(library)), "_ZN2at20clearGlobalCallbacksEv")()
+    wheel = folder / "libtorch_cpu.so"
+    # The library that is loaded already: Debian's is found by its name.
+    library = ctypes.CDLL(str(wheel) if wheel.exists() else "libtorch_cpu.so.1.13")
+    getattr(library, "_ZN2at20clearGlobalCallbacksEv")()
 
 
 def main():
