@@ -69,11 +69,16 @@ void choose_clock(config::ClockSource source) {
   core::use_counter(trusted && source != config::ClockSource::kMonotonic);
 }
 
+void keep_reporting() noexcept {
+  observer::resume();
+  observer::look_after_registration(g_config->observer.reregister);
+}
+
 /// The flush thread's word on whether operators are wanted, for the observer.
 flush::OperatorSource operator_source() {
   flush::OperatorSource source;
   source.pause = observer::pause;
-  source.keep_reporting = observer::resume;
+  source.keep_reporting = keep_reporting;
   return source;
 }
 

@@ -21,6 +21,9 @@ struct Config {
     /// Indexed by `core::Scope`: which scopes are registered with PyTorch.
     std::array<bool, core::kScopeCount> scopes{};
   } filters;
+  struct Observer {
+    bool reregister = true;  ///< Adds the callback again where the program removed it.
+  } observer;
   struct Buffer {
     std::uint64_t size_bytes = 0;  ///< Ring of one thread; a power of two.
     std::uint64_t total_bytes =

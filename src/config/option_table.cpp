@@ -16,6 +16,7 @@ constexpr std::uint64_t kSecondInNs = 1'000'000'000;
 // Between a Value and each type of member.
 
 void put(std::uint64_t& member, const Value& value) { member = value.number; }
+void put(bool& member, const Value& value) { member = value.number != 0; }
 void put(std::string& member, const Value& value) { member = value.text; }
 void put(std::array<bool, core::kScopeCount>& member, const Value& value) {
   for (std::size_t i = 0; i < member.size(); ++i) member[i] = ((value.number >> i) & 1U) != 0;
@@ -26,6 +27,7 @@ void put(Enum& member, const Value& value) {
 }
 
 Value get(std::uint64_t member) { return {member, {}}; }
+Value get(bool member) { return {member ? std::uint64_t{1} : 0, {}}; }
 Value get(const std::string& member) { return {0, member}; }
 Value get(const std::array<bool, core::kScopeCount>& member) {
   Value value;
@@ -88,6 +90,7 @@ constexpr Choice kClocks[] = {
 
 constexpr Section kSections[] = {
     {"filters", "Which operators are recorded."},
+    {"observer", "How torchtrace hears of operators: by a callback in PyTorch's list."},
     {"buffer", "The rings between the program's threads and the background thread that writes."},
     {"output", "Where the trace goes, and how much of it is kept."},
     {"clock",
@@ -107,6 +110,23 @@ constexpr Option kOptions[] = {
      "others ever occurs.",
      store<&Config::filters, &Config::Filters::scopes>,
      fetch<&Config::filters, &Config::Filters::scopes>},
+
+    {"observer.reregister",
+     ValueType::kBoolean,
+     "true",
+     0,
+     0,
+     false,
+     {},
+     "What happens when the program removes all of PyTorch's callbacks "
+     "(torch._C._autograd._clear_callbacks, at::clearGlobalCallbacks), as programs do that clean "
+     "up "
+     "after a profiler of their own: true adds the one of torchtrace again within output.period. "
+     "The program means its own callbacks, and whoever starts it under torchtrace means the whole "
+     "run; operators in between are in no count. false: nothing is recorded from then on. Either "
+     "is said on stderr.",
+     store<&Config::observer, &Config::Observer::reregister>,
+     fetch<&Config::observer, &Config::Observer::reregister>},
 
     {"buffer.size",
      ValueType::kSize,

@@ -9,11 +9,12 @@
 
 namespace torchtrace::config {
 
-enum class ValueType { kSize, kDuration, kChoice, kChoiceList, kPath };
+enum class ValueType { kSize, kDuration, kChoice, kChoiceList, kPath, kBoolean };
 
 /// A value between its text and its member of `Config`.
 struct Value {
   /// Size: bytes. Duration: ns. Choice: its index. List of choices: bit i stands for choice i.
+  /// Boolean: 0 or 1.
   std::uint64_t number = 0;
   std::string text;  ///< Path only.
 };

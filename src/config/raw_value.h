@@ -10,8 +10,8 @@ struct RawValue {
   enum class Kind { kString, kInteger, kFloat, kBoolean, kDate, kArray, kTable };
 
   Kind kind = Kind::kString;
-  std::string text;             ///< String: its content. Integer: its decimal digits.
-  std::string written;          ///< As the user wrote it, fit to be shown; empty for items.
+  std::string text;     ///< String: its content. Integer: its decimal digits. Boolean: its name.
+  std::string written;  ///< As the user wrote it, fit to be shown; empty for items.
   std::vector<RawValue> items;  ///< Array only.
 };
 

@@ -88,6 +88,7 @@ RawValue raw_value(const toml::node& node) {
   raw.kind = kind_of(node);
   if (const auto* string = node.as_string()) raw.text = decode_ascii(string->get());
   if (const auto* integer = node.as_integer()) raw.text = std::to_string(integer->get());
+  if (const auto* boolean = node.as_boolean()) raw.text = boolean->get() ? "true" : "false";
   if (const auto* array = node.as_array()) {
     for (const toml::node& item : *array) raw.items.push_back(raw_value(item));
   }

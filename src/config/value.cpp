@@ -147,6 +147,13 @@ std::string parse_path(const Option& option, const RawValue& raw, Value& out) {
   return {};
 }
 
+std::string parse_boolean(const Option& option, const RawValue& raw, Value& out) {
+  if (raw.kind != Kind::kBoolean) return wrong_type(option, raw.kind);
+  if (raw.text != "true" && raw.text != "false") return "not true or false";
+  out.number = raw.text == "true" ? 1 : 0;
+  return {};
+}
+
 /// A basic string of TOML.
 std::string toml_string(std::string_view text) {
   std::string out = "\"";
@@ -192,6 +199,8 @@ std::string parse_value(const Option& option, const RawValue& raw, Value& out) {
       return parse_choice_list(option, raw, out);
     case ValueType::kPath:
       return parse_path(option, raw, out);
+    case ValueType::kBoolean:
+      return parse_boolean(option, raw, out);
   }
   return "the option table does not know its type";
 }
@@ -200,6 +209,7 @@ RawValue raw_from_text(const Option& option, std::string_view text) {
   RawValue raw;
   raw.text = text;
   raw.written = quoted(text);
+  if (option.type == ValueType::kBoolean) raw.kind = Kind::kBoolean;
   if (option.type != ValueType::kChoiceList) return raw;
   raw.kind = Kind::kArray;
   for (std::size_t start = 0; start <= text.size();) {
@@ -223,6 +233,8 @@ std::string toml_text(const Option& option, const Value& value) {
       return '[' + join_choices(option, value.number, "\"", ", ") + ']';
     case ValueType::kPath:
       return toml_string(value.text);
+    case ValueType::kBoolean:
+      return canonical_text(option, value);
   }
   return {};
 }
@@ -238,6 +250,8 @@ std::string canonical_text(const Option& option, const Value& value) {
       return join_choices(option, value.number, "", ",");
     case ValueType::kPath:
       return value.text;
+    case ValueType::kBoolean:
+      return value.number != 0 ? "true" : "false";
   }
   return {};
 }
@@ -254,6 +268,8 @@ std::string describe_type(const Option& option) {
       return std::string{"a list such as [\""} + option.choices[0].name + "\"]";
     case ValueType::kPath:
       return "a path in quotes";
+    case ValueType::kBoolean:
+      return "true or false";
   }
   return {};
 }

@@ -2,13 +2,13 @@
 
 Measured by counts, not by time: what PyTorch does not report is not `started`.
 """
-import subprocess
 import time
 
 import pytest
 
 from support import host, invariants, lttng, trace
 from support.matrix import every_interpreter
+from support.on_command import Program
 
 THREADS = 3
 UNSEEN = 20_000  # far more than everything else that these programs run
@@ -16,24 +16,6 @@ UNSEEN = 20_000  # far more than everything else that these programs run
 PERIOD_SECONDS = 1
 # The agent waits a second for a session before it goes on without one.
 DECISION_SECONDS = 2.5
-
-
-class Program:
-    """programs/on_command.py with the agent in it."""
-
-    def __init__(self, interpreter, folder, environment, threads=THREADS):
-        command = host.program("on_command", threads, python=interpreter.python)
-        self._process = host.start(command, folder, environment, stdin=subprocess.PIPE)
-
-    def tell(self, command):
-        self._process.stdin.write(command + "\n")
-        self._process.stdin.flush()
-        assert self._process.stdout.readline() == "done\n", self._process.stderr.read()
-
-    def end(self):
-        run = host.finish(self._process)
-        assert run.returncode == 0 and not run.stdout, run
-        return run
 
 
 @pytest.fixture
@@ -63,7 +45,7 @@ def environment_of(daemon, sink):
 @pytest.mark.parametrize("sink", ["auto", "lttng"])
 def test_pauses_between_a_stop_and_a_start(sink, interpreter, daemon, tmp_path):
     with lttng.Session(daemon, tmp_path / "trace") as session:
-        program = Program(interpreter, tmp_path, environment_of(daemon, sink))
+        program = Program(interpreter, tmp_path, THREADS, environment_of(daemon, sink))
         program.tell("add_ 100")
         time.sleep(PERIOD_SECONDS)
         session.stop()
@@ -84,7 +66,7 @@ def test_pauses_between_a_stop_and_a_start(sink, interpreter, daemon, tmp_path):
 
 @every_interpreter
 def test_pauses_before_the_first_session(interpreter, daemon, tmp_path):
-    program = Program(interpreter, tmp_path, environment_of(daemon, "lttng"))
+    program = Program(interpreter, tmp_path, THREADS, environment_of(daemon, "lttng"))
     program.tell("add_ 100")
     time.sleep(DECISION_SECONDS)
     program.tell(f"mul_ {UNSEEN}")
@@ -102,7 +84,7 @@ def test_pauses_before_the_first_session(interpreter, daemon, tmp_path):
 @every_interpreter
 def test_pauses_when_the_session_is_destroyed(interpreter, daemon, tmp_path):
     with lttng.Session(daemon, tmp_path / "first"):
-        program = Program(interpreter, tmp_path, environment_of(daemon, "auto"))
+        program = Program(interpreter, tmp_path, THREADS, environment_of(daemon, "auto"))
         program.tell("add_ 100")
         time.sleep(PERIOD_SECONDS)
     time.sleep(PERIOD_SECONDS)
@@ -121,7 +103,7 @@ def test_pauses_when_the_session_is_destroyed(interpreter, daemon, tmp_path):
 
 @every_interpreter
 def test_a_child_forked_in_a_pause_records(interpreter, daemon, tmp_path):
-    program = Program(interpreter, tmp_path, environment_of(daemon, "lttng"))
+    program = Program(interpreter, tmp_path, THREADS, environment_of(daemon, "lttng"))
     program.tell("add_ 100")
     time.sleep(DECISION_SECONDS)
     program.tell(f"fork neg_ 50 {tmp_path / 'go_on'}")
@@ -145,7 +127,7 @@ def test_a_child_forked_in_a_pause_records(interpreter, daemon, tmp_path):
 @every_interpreter
 def test_a_scope_open_across_a_pause_ends_once(interpreter, daemon, tmp_path):
     with lttng.Session(daemon, tmp_path / "trace") as session:
-        program = Program(interpreter, tmp_path, environment_of(daemon, "lttng"))
+        program = Program(interpreter, tmp_path, THREADS, environment_of(daemon, "lttng"))
         program.tell("hold before")
         time.sleep(PERIOD_SECONDS)
         session.stop()

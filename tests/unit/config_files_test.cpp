@@ -141,15 +141,17 @@ TEST(config_files, finds_unknown_sections_once_whatever_they_hold) {
   EXPECT_EQ(problems_in("[outptu]\nhold = 1\nsink = 2\n"),
             ":1: [outptu] is not a section; did you mean [output]?\n");
   EXPECT_EQ(problems_in("[colours]\n"),
-            ":1: [colours] is not a section; the sections are filters, buffer, output, clock\n");
+            ":1: [colours] is not a section; the sections are filters, observer, buffer, output, "
+            "clock\n");
 }
 
 TEST(config_files, finds_keys_outside_their_section) {
   EXPECT_EQ(problems_in("hold = \"1s\"\n"),
             ":1: hold stands outside any section; did you mean output.hold?\n");
-  EXPECT_EQ(problems_in("colour = 1\n"),
-            ":1: colour stands outside any section; the sections are filters, buffer, output, "
-            "clock\n");
+  EXPECT_EQ(
+      problems_in("colour = 1\n"),
+      ":1: colour stands outside any section; the sections are filters, observer, buffer, output, "
+      "clock\n");
   EXPECT_EQ(problems_in("output = 1\n"), ":1: output is a section, not a key: write [output]\n");
   EXPECT_EQ(problems_in("[[output]]\nhold = \"1s\"\n"),
             ":1: output is a section, not a key: write [output]\n");

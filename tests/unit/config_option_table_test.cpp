@@ -22,18 +22,20 @@ std::size_t rows_of(std::string_view section) {
 // to config.h does not compile here until it is counted, and then fails until it has its row.
 TEST(option_table, has_a_row_for_every_member) {
   const Config config;
-  const auto& [filters, buffer, output, clock, digest] = config;
+  const auto& [filters, observer, buffer, output, clock, digest] = config;
   const auto& [scopes] = filters;
+  const auto& [reregister] = observer;
   const auto& [size, total, policy] = buffer;
   const auto& [sink, directory, max_bytes, when_full, hold, period] = output;
   const auto& [source] = clock;
-  static_cast<void>(std::tie(digest, scopes, size, total, policy, sink, directory, max_bytes,
-                             when_full, hold, period, source));
+  static_cast<void>(std::tie(digest, scopes, reregister, size, total, policy, sink, directory,
+                             max_bytes, when_full, hold, period, source));
   EXPECT_EQ(rows_of("filters"), 1U);
+  EXPECT_EQ(rows_of("observer"), 1U);
   EXPECT_EQ(rows_of("buffer"), 3U);
   EXPECT_EQ(rows_of("output"), 6U);
   EXPECT_EQ(rows_of("clock"), 1U);
-  EXPECT_EQ(options().size(), 11U);
+  EXPECT_EQ(options().size(), 12U);
 }
 
 TEST(option_table, names_each_option_once_and_in_a_known_section) {

@@ -46,6 +46,8 @@ const std::vector<Case>& accepted() {
            "static_runtime_op", "static_runtime_model"])",
        "function,backward_function,torchscript_function,kernel_function_dtype,custom_class,"
        "build_feature,lite_interpreter,user_scope,static_runtime_op,static_runtime_model"},
+      {"observer.reregister", "true", "true"},
+      {"observer.reregister", "false", "false"},
       {"buffer.size", R"("64KiB")", "65536"},
       {"buffer.size", R"("256MiB")", "268435456"},
       {"buffer.size", "131072", "131072"},
@@ -108,6 +110,7 @@ const std::vector<Case>& refused() {
        "torchscript_function, kernel_function_dtype, custom_class, build_feature, "
        "lite_interpreter, user_scope, static_runtime_op, static_runtime_model; "
        "did you mean \"user_scope\"?"},
+      {"observer.reregister", R"("true")", "a string, expected true or false"},
       {"buffer.size", R"("32KiB")", "below the minimum of 64KiB"},
       {"buffer.size", R"("65535B")", "below the minimum of 64KiB"},
       {"buffer.size", R"("2GiB")", "above the maximum of 1GiB"},
@@ -146,7 +149,6 @@ const std::vector<Case>& refused() {
       {"output.hold", "0.5", "a floating-point number, expected a duration such as \"10ms\""},
       {"output.period", R"("0.5ms")", "below the minimum of 1ms"},
       {"output.period", R"("1001ms")", "above the maximum of 1s"},
-      {"clock.source", R"("realtime")", "not one of auto, tsc, monotonic"},
       {"clock.source", R"("monotonc")",
        "not one of auto, tsc, monotonic; did you mean \"monotonic\"?"},
   };
@@ -165,11 +167,24 @@ TEST(config_values, are_tested_both_ways_for_every_option) {
   }
 }
 
+TEST(config_values, booleans_come_from_the_environment_too) {
+  const auto with = [](const char* text) {
+    return test::load_environment({{"TORCHTRACE_OBSERVER_REREGISTER", text}});
+  };
+  EXPECT_EQ(value_of(*with("false").config, "observer.reregister"), "false");
+  EXPECT_EQ(value_of(*with("true").config, "observer.reregister"), "true");
+  const LoadResult wrong = with("yes");
+  ASSERT_EQ(wrong.problems.size(), 1U);
+  EXPECT_NE(wrong.problems[0].text.find("not true or false"), std::string::npos)
+      << wrong.problems[0].text;
+}
+
 TEST(config_values, have_the_promised_defaults) {
   const LoadResult result = test::load_environment({});
   ASSERT_TRUE(result.config);
   const std::vector<std::pair<std::string, std::string>> expected{
       {"filters.scopes", "function,backward_function,user_scope"},
+      {"observer.reregister", "true"},
       {"buffer.size", "2097152"},
       {"buffer.total", "268435456"},
       {"buffer.policy", "drop_newest"},
