@@ -5,6 +5,7 @@ _TITLES = {
     "hot_path": "Cost of an operator in C++ (`hot_path`)",
     "startup": "Start of a process (`startup`)",
     "flush": "Flush thread (`flush`)",
+    "scaling": "Many threads, many operators (`scaling`)",
     "analysis": "Reading a trace (`analysis`)",
     "overhead": "Cost in Python (`overhead`)",
 }

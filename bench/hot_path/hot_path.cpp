@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "hot_path/measuring.h"
 #include "hot_path/workloads.h"
 #include "switch/switch.h"
 
@@ -29,26 +30,12 @@ struct Arguments {
   std::vector<std::string> variants = {"none", "floor", "torchtrace"};
 };
 
-/// This thread's CPU time: what it waits for a CPU is the machine's affair.
-std::uint64_t cpu_time_ns() {
-  timespec now{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000U +
-         static_cast<std::uint64_t>(now.tv_nsec);
-}
-
 double ns_per_call(const Workload& workload) {
   workload.run(workload.calls / 10 + 1);
   const std::uint64_t start_ns = cpu_time_ns();
   workload.run(workload.calls);
   return static_cast<double>(cpu_time_ns() - start_ns) / workload.calls;
 }
-
-void throw_if(const char* problem) {
-  if (problem != nullptr) throw std::runtime_error(problem);
-}
-
-void set_variant(const std::string& name) { throw_if(torchtrace_switch_set(name.c_str())); }
 
 /// Operators per call, as recorded: the workload's figure is a claim about PyTorch, not a constant.
 void check_events(const Workload& workload) {
@@ -76,7 +63,7 @@ nlohmann::json measure_interleaved(const Workload& workload, const Arguments& ar
   for (int round = 0; round < arguments.rounds; ++round) {
     std::shuffle(order.begin(), order.end(), random);
     for (const std::string& name : order) {
-      set_variant(name == "none_again" ? "none" : name);
+      set_variant(name);
       times[name].push_back(ns_per_call(workload));
     }
     torchtrace_switch_drain();
