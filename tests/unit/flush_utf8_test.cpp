@@ -45,5 +45,21 @@ TEST(utf8, leaves_out_a_character_that_the_end_cuts) {
   EXPECT_EQ(as_utf8("\xE2\x82"), "");
 }
 
+/// Long names are copied in words, the last of which overlaps the one before.
+TEST(utf8, looks_at_every_byte_whatever_the_length) {
+  for (std::size_t length = 1; length <= 33; ++length) {
+    const std::string plain =
+        std::string("aten::convolution_backward_overrideable").substr(0, length);
+    EXPECT_EQ(as_utf8(plain), plain);
+    for (std::size_t at = 0; at < length; ++at) {
+      std::string damaged = plain;
+      std::string expected = plain;
+      damaged[at] = '\xFF';
+      expected[at] = '?';
+      EXPECT_EQ(as_utf8(damaged), expected);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace torchtrace::flush

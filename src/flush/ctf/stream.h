@@ -44,6 +44,7 @@ class CtfStream {
  private:
   std::uint64_t header_timestamp_ns(std::uint64_t ts_ns) const noexcept;
   void complete_packet() noexcept;
+  bool ends_block() const noexcept;
   void write_out() noexcept;
   void write_out_all() noexcept;
   void stop(int error) noexcept;

@@ -55,6 +55,10 @@ class StreamFiles {
   /// Operators that were in files removed since.
   std::uint64_t operators_removed() const noexcept { return operators_removed_; }
   std::uint64_t packets() const noexcept { return packets_; }
+  /// Packets in the current file.
+  std::uint64_t current_packets() const noexcept {
+    return current_.size_bytes() / StreamFile::kPageBytes;
+  }
   const std::string& current_path() const noexcept { return current_.path(); }
 
   void close() noexcept { current_.close(); }

@@ -58,16 +58,35 @@ std::size_t copy_checked(char* to, const std::uint8_t* text, std::size_t length)
   return out;
 }
 
+/// Copies in words, looking at each on its way: operators' names are ASCII. What has been copied is
+/// no use where this returns false.
+bool copy_if_ascii(char* to, const char* text, std::size_t length) noexcept {
+  constexpr std::uint64_t kHighBits = 0x8080808080808080U;
+  std::uint64_t seen = 0;
+  const auto copy_word = [&](std::size_t at) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, text + at, sizeof(word));
+    std::memcpy(to + at, &word, sizeof(word));
+    seen |= word;
+  };
+  if (length < sizeof(std::uint64_t)) {
+    for (std::size_t i = 0; i < length; ++i) {
+      to[i] = text[i];
+      seen |= static_cast<std::uint8_t>(text[i]);
+    }
+    return (seen & kHighBits) == 0;
+  }
+  for (std::size_t at = 0; at + sizeof(std::uint64_t) <= length; at += sizeof(std::uint64_t)) {
+    copy_word(at);
+  }
+  copy_word(length - sizeof(std::uint64_t));  // the rest, and some of it again
+  return (seen & kHighBits) == 0;
+}
+
 }  // namespace
 
 std::size_t copy_as_utf8(char* to, const char* text, std::size_t length) noexcept {
-  // Operators' names are ASCII: one pass that the compiler makes wide, then a plain copy.
-  unsigned char seen = 0;
-  for (std::size_t i = 0; i < length; ++i) seen |= static_cast<unsigned char>(text[i]);
-  if (seen < 0x80) {
-    std::memcpy(to, text, length);
-    return length;
-  }
+  if (copy_if_ascii(to, text, length)) return length;
   return copy_checked(to, reinterpret_cast<const std::uint8_t*>(text), length);
 }
 
