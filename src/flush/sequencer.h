@@ -7,6 +7,7 @@
 #include "core/clock.h"
 #include "core/layout.h"
 #include "core/record.h"
+#include "flush/held_records.h"
 
 namespace torchtrace::flush {
 
@@ -74,7 +75,7 @@ class Sequencer {
   }
 
   /// Records held back. Units: count; each is 64 bytes.
-  std::size_t pending() const noexcept { return pending_.size(); }
+  std::size_t pending() const noexcept { return ops_.size() + ends_.size(); }
   /// Operators emitted behind the watermark so far.
   std::uint64_t late() const noexcept { return late_; }
   /// Operators announced and not closed.
@@ -95,7 +96,8 @@ class Sequencer {
   };
   struct Announced {
     SequencedOp begin;
-    bool seen = false;  ///< Still open, or its record waits for the watermark.
+    bool seen = false;        ///< Still on its thread's stack.
+    bool has_record = false;  ///< It has ended, and its record waits for the watermark.
     /// When it was first found to be neither: it ended before that. 0 = not yet.
     std::uint64_t vanished_ticks = 0;
   };
@@ -108,13 +110,16 @@ class Sequencer {
   struct Due {
     std::uint64_t ticks;
     std::uint64_t op_id;
+    const core::Record* record;  ///< Of kOp, and of kEnd unless it ended without one: nullptr.
+    std::uint32_t open_index;    ///< Of kBegin: into open_.
     OpKind kind;
     std::uint8_t outcome;
-    std::uint32_t index;  ///< Into pending_ (kOp, kEnd with a record) or open_ (kBegin).
   };
-  static constexpr std::uint32_t kNoRecord = UINT32_MAX;
 
   void collect_due(std::uint64_t watermark_ticks, std::uint64_t now_ticks);
+  void add_end(const core::Record& record);
+  Due& add_due(std::uint64_t ticks, std::uint64_t op_id, OpKind kind);
+  void sort_due();
   void collect_records(std::uint64_t watermark_ticks);
   void collect_open(std::uint64_t watermark_ticks);
   void collect_vanished(std::uint64_t watermark_ticks, std::uint64_t now_ticks);
@@ -123,14 +128,20 @@ class Sequencer {
   /// Fills `out_`; false if there is nothing to emit after all.
   bool resolve(const Due& due, const core::TickConverter& clock);
   bool resolve_end(const Due& due, Lane& lane, const core::TickConverter& clock);
-  bool has_pending_record(std::uint64_t op_id) const noexcept;
+  void resolve_op(const core::Record& record, const core::TickConverter& clock);
+  void resolve_begin(const core::OpenOpCopy& op);
+  void flag_if_late(const Due& due) noexcept;
+  Lane& lane_of(std::uint32_t slot);
+  bool has_due_record(std::uint64_t op_id) const noexcept;
   static Announced* find_announced(Lane& lane, std::uint64_t op_id) noexcept;
   static void note_end(Lane& lane, std::uint64_t op_id, std::uint64_t t1_ticks) noexcept;
   static std::uint64_t enclosing_parent(Lane& lane, const core::Record& record);
 
   std::unordered_map<std::uint32_t, Lane> lanes_;
-  std::vector<core::Record> pending_;
-  std::vector<core::Record> kept_;
+  std::uint32_t last_slot_ = 0;  ///< Slots begin at 1.
+  Lane* last_lane_ = nullptr;
+  HeldRecords<&core::Record::t0_ticks> ops_;
+  HeldRecords<&core::Record::t1_ticks> ends_;  ///< Of operators that have been announced.
   std::vector<core::OpenOpCopy> open_;
   std::vector<Due> due_;
   std::vector<std::uint32_t> retired_;

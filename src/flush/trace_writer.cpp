@@ -24,13 +24,17 @@ void fill_ended(Event& event, const SequencedOp& op, std::uint32_t pid, const Th
 
 }  // namespace
 
+std::uint32_t TraceWriter::end_tid(const SequencedOp& op, const ThreadInfo& thread) const {
+  return op.record.end_slot == thread.slot ? thread.tid : collector_.thread(op.record.end_slot).tid;
+}
+
 void TraceWriter::op(Sink& sink, const SequencedOp& op) {
   const ThreadInfo& thread = collector_.thread(core::OpId::slot(op.record.op_id));
   if (op.kind == OpKind::kEnd) return op_end(sink, op, thread);
   const char* name = names_.text(op.record.name_id).data();
   if (op.kind == OpKind::kOp) {
     torchtrace_op event{};
-    fill_ended(event, op, info_.pid, thread, collector_.thread(op.record.end_slot).tid);
+    fill_ended(event, op, info_.pid, thread, end_tid(op, thread));
     event.ts = op.start_ns;
     event.name = name;
     return sink.op(event);
@@ -50,7 +54,7 @@ void TraceWriter::op(Sink& sink, const SequencedOp& op) {
 
 void TraceWriter::op_end(Sink& sink, const SequencedOp& op, const ThreadInfo& thread) {
   torchtrace_op_end event{};
-  fill_ended(event, op, info_.pid, thread, collector_.thread(op.record.end_slot).tid);
+  fill_ended(event, op, info_.pid, thread, end_tid(op, thread));
   event.ts = op.end_ns;
   event.outcome = op.outcome;
   event.name = names_.text(op.record.name_id).data();

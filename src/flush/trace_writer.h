@@ -29,6 +29,7 @@ class TraceWriter {
 
  private:
   void op_end(Sink& sink, const SequencedOp& op, const ThreadInfo& thread);
+  std::uint32_t end_tid(const SequencedOp& op, const ThreadInfo& thread) const;
 
   const ProcessInfo& info_;
   const core::NameTable& names_;
