@@ -1,11 +1,11 @@
 // Google Benchmark: what the flush thread does with a record, from the ring to the sink, on one
 // thread. The bare tracepoint, called in a loop with the same event, is the yardstick.
 #include <benchmark/benchmark.h>
-#include <unistd.h>
 
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -118,8 +118,11 @@ void none(benchmark::State& state) {
 void ctf(benchmark::State& state) {
   static int run = 0;
   flush::CtfSinkOptions options;
-  options.output_directory = std::getenv("TORCHTRACE_BENCH_DIRECTORY");
-  options.trace_name = "bench-" + std::to_string(getpid()) + "-" + std::to_string(++run);
+  // Each in a folder of its own: the sink looks at all traces beside its own before it begins.
+  options.output_directory =
+      std::string(std::getenv("TORCHTRACE_BENCH_DIRECTORY")) + "/" + std::to_string(++run);
+  std::filesystem::create_directory(options.output_directory);
+  options.trace_name = "bench";
   options.max_bytes = std::uint64_t{256} << 20U;
   std::string error;
   const std::unique_ptr<flush::Sink> sink = flush::make_ctf_sink(options, error);
