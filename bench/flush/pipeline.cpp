@@ -117,10 +117,11 @@ void none(benchmark::State& state) {
 
 void ctf(benchmark::State& state) {
   static int run = 0;
+  const char* directory = std::getenv("TORCHTRACE_BENCH_DIRECTORY");
+  if (directory == nullptr) return state.SkipWithError("TORCHTRACE_BENCH_DIRECTORY is not set");
   flush::CtfSinkOptions options;
   // Each in a folder of its own: the sink looks at all traces beside its own before it begins.
-  options.output_directory =
-      std::string(std::getenv("TORCHTRACE_BENCH_DIRECTORY")) + "/" + std::to_string(++run);
+  options.output_directory = directory + ("/" + std::to_string(++run));
   std::filesystem::create_directory(options.output_directory);
   options.trace_name = "bench";
   options.max_bytes = std::uint64_t{256} << 20U;

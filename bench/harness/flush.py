@@ -7,9 +7,15 @@ from .build import BenchError, run_json
 
 RECORDS = 600_000
 
+#: Operators per second of one thread at which the loss is counted.
+RATES = (500_000, 1_000_000, 2_000_000, 4_000_000)
+PIPELINE = ("none", "ctf", "lttng", "bare_tracepoint")
+SINKS = ("none", "ctf", "lttng")
+QUICK_RATES = (1_000_000, 4_000_000)
+
 
 def measure(folder, quick):
-    """The result of the bench; cases are the pipeline alone and the real thread."""
+    """The result of the bench: the pipeline alone, the real thread, and memory."""
     if not lttng.available():
         raise BenchError("lttng-tools is not installed: the bench compares with LTTng")
     rounds = 7 if quick else 41
@@ -20,15 +26,17 @@ def measure(folder, quick):
             discarded = session.discarded()
         if discarded != 0:
             raise BenchError(f"LTTng discarded {discarded} events: the figures say nothing")
-        cases = [pipeline] + [
-            _thread(folder, scratch, sink, 2 if quick else 9) for sink in ("none", "ctf")
-        ]
+        runs, rates = (2, QUICK_RATES) if quick else (9, RATES)
+        cases = [pipeline]
+        cases += [_thread(folder, scratch, sink, runs, rates) for sink in SINKS]
+        cases.append(_memory(folder, scratch, runs))
     method = {
         "rounds": rounds,
         "pairing": "variants in random order, repeated; medians over the repetitions",
-        "unit": "operators per second: of the thread's CPU time in the pipeline, of wall time with "
-        "the real thread",
-        "loss": "LTTng discarded 0 events in the pipeline, so each was written",
+        "unit": "operators per second: of the thread's CPU time in the pipeline and where so named, "
+        "else of wall time; memory: bytes",
+        "loss": "LTTng discarded 0 events in the pipeline, so each was written; lost: in a full "
+        "ring or by LTTng, share of all",
     }
     return result.make("flush", method, cases)
 
@@ -51,7 +59,7 @@ def _pipeline(folder, environment, rounds):
     medians = {name: statistics.median(values) for name, values in rates.items()}
     return {
         "name": "from ring to sink, on one thread",
-        "variants": {name: samples.quartiles(rates[name], "per_second") for name in rates},
+        "variants": {name: samples.quartiles(rates[name], "per_second") for name in PIPELINE},
         "ratios": {
             "lttng_to_bare_tracepoint": samples.ratio(
                 medians["lttng"], medians["bare_tracepoint"]
@@ -61,24 +69,72 @@ def _pipeline(folder, environment, rounds):
     }
 
 
-def _thread(folder, scratch, sink, runs):
-    """What the real thread takes without loss, then the loss at given shares of it."""
-    environment = {
-        "TORCHTRACE_OUTPUT_SINK": sink,
-        "TORCHTRACE_OUTPUT_DIRECTORY": f"{scratch}/{sink}",
-        "TORCHTRACE_OUTPUT_MAX_BYTES": "256MiB",
-    }
-    program = folder.program("flush_load")
-
-    def run(*options):
-        return run_json(program, "--records", RECORDS, *options, environment=environment)
-
-    rates = [RECORDS / run()["seconds"] for _ in range(runs)]
-    rate = statistics.median(rates)
-    variants = {f"{sink}_no_loss": samples.quartiles(rates, "per_second")}
+def _thread(folder, scratch, sink, runs, rates):
+    """What the real thread takes without loss, then the loss at given rates."""
+    with _recording(scratch, sink) as recording:
+        loads = [recording.load(folder) for _ in range(runs)]
+        discarded = recording.discarded()
     ratios = {}
-    for share in (0.5, 1):
-        loaded = [run("--rate", int(rate * share)) for _ in range(runs)]
-        lost = sum(one["dropped"] for one in loaded) / sum(one["records"] for one in loaded)
-        ratios[f"lost_at_{share:.0%}_of_it"] = float(f"{lost:.3g}")
+    if discarded:
+        ratios["discarded_by_lttng"] = samples.ratio(discarded, RECORDS * runs)
+    for rate in rates:
+        with _recording(scratch, sink) as recording:
+            loaded = [recording.load(folder, "--rate", rate) for _ in range(runs)]
+            lost = sum(one["dropped"] for one in loaded) + recording.discarded()
+        share = lost / sum(one["records"] for one in loaded)
+        ratios[f"lost_at_{rate / 1e6:g}_M/s"] = float(f"{share:.3g}")
+    wall_rates = [RECORDS / one["seconds"] for one in loads]
+    cpu_rates = [RECORDS / one["flush_cpu_seconds"] for one in loads]
+    variants = {
+        f"{sink}_no_loss": samples.quartiles(wall_rates, "per_second"),
+        f"{sink}_per_cpu_second": samples.quartiles(cpu_rates, "per_second"),
+    }
     return {"name": f"the real flush thread, sink {sink}", "variants": variants, "ratios": ratios}
+
+
+def _memory(folder, scratch, runs):
+    """What the process grows by: rings, what is held back, the sink; while operators come."""
+    threads, rate = 8, 1_000_000
+    with _recording(scratch, "ctf") as recording:
+        loads = [
+            recording.load(folder, "--producers", threads, "--rate", rate) for _ in range(runs)
+        ]
+    added = [one["added_bytes"] for one in loads]
+    return {
+        "name": f"memory of {threads} threads with {rate // 10**6} M operators/s, defaults",
+        "variants": {"added": samples.quartiles(added, "bytes")},
+        "ratios": {"of_32_MiB": samples.ratio(statistics.median(added), 32 << 20)},
+    }
+
+
+class _recording:
+    """Runs the load generator with one sink, within a session of its own if that is LTTng."""
+
+    def __init__(self, scratch, sink):
+        self._folder = tempfile.TemporaryDirectory(dir=scratch)
+        self._session = lttng.Session(self._folder.name) if sink == "lttng" else None
+        self._environment = {
+            "TORCHTRACE_OUTPUT_SINK": sink,
+            "TORCHTRACE_OUTPUT_DIRECTORY": f"{self._folder.name}/traces",
+            "TORCHTRACE_OUTPUT_MAX_BYTES": "256MiB",
+        }
+
+    def __enter__(self):
+        if self._session:
+            self._session.__enter__()
+            self._environment.update(self._session.environment)
+        return self
+
+    def load(self, folder, *options):
+        """What one run of the load generator measured."""
+        program = folder.program("flush_load")
+        return run_json(program, "--records", RECORDS, *options, environment=self._environment)
+
+    def discarded(self):
+        """Events for which LTTng had no room."""
+        return self._session.discarded() if self._session else 0
+
+    def __exit__(self, *exception):
+        if self._session:
+            self._session.__exit__(*exception)
+        self._folder.cleanup()

@@ -34,7 +34,7 @@ def measure(folder, quick):
     """The result of the bench; cases are PyTorch versions times workloads."""
     if not lttng.available():
         raise BenchError("lttng-tools is not installed: the bench compares with THAPI's channel")
-    rounds = 21 if quick else 301
+    rounds = 21 if quick else 201
     cases = []
     for name in pythons():
         program = folder.program(f"hot_path_{name}")

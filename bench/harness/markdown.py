@@ -57,8 +57,7 @@ def _machine(machine):
 def _cell(variant):
     if variant is None:
         return ""
-    unit = "median_ns" if "median_ns" in variant else "per_second"
-    show = _time if unit == "median_ns" else _rate
+    unit, show = next((unit, show) for unit, show in _UNITS.items() if unit in variant)
     return f"**{show(variant[unit])}** [{show(variant['q25'])} .. {show(variant['q75'])}]"
 
 
@@ -71,6 +70,13 @@ def _time(ns):
 
 def _rate(per_second):
     return f"{per_second / 1e6:.3g} M/s"
+
+
+def _size(size_bytes):
+    return f"{size_bytes / (1 << 20):.3g} MiB"
+
+
+_UNITS = {"median_ns": _time, "per_second": _rate, "bytes": _size}
 
 
 def _ratios(ratios):

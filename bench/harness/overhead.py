@@ -1,22 +1,28 @@
-"""What an operator costs in Python: nothing registered, PyTorch's floor, torchtrace."""
+"""What an operator costs in Python: nothing registered, PyTorch's floor, torchtrace, others."""
 import pathlib
-import statistics
+import tempfile
 
-from . import result, samples
+from . import lttng, result, samples
 from .build import BenchError, pythons, run_json
 
 PROGRAM = pathlib.Path(__file__).resolve().parents[1] / "overhead" / "loops.py"
+OTHERS = ("floor", "thapi_style", "kineto", "execution_trace_observer")
 
 
 def measure(folder, quick):
     """The result of the bench; cases are PyTorch versions times loops."""
-    rounds = 41 if quick else 201
+    if not lttng.available():
+        raise BenchError("lttng-tools is not installed: the bench compares with THAPI's channel")
+    rounds = 7 if quick else 61
     library = folder.program("libtorchtrace_switch.so")
     cases = []
     for python in pythons().values():
-        measured = run_json(
-            python, PROGRAM, library, rounds, environment={"TORCHTRACE_OUTPUT_SINK": "none"}
-        )
+        with tempfile.TemporaryDirectory(prefix="torchtrace-bench-") as scratch:
+            with lttng.Session(scratch, lttng.THAPI) as session:
+                environment = {"TORCHTRACE_OUTPUT_SINK": "none", **session.environment}
+                measured = run_json(
+                    *(python, PROGRAM, library, rounds), environment=environment, timeout=3600
+                )
         if measured["dropped"] != 0:
             raise BenchError(f"{measured['dropped']} records were dropped: the figures say nothing")
         cases += [_case(measured["torch"], loop) for loop in measured["loops"]]
@@ -25,6 +31,8 @@ def measure(folder, quick):
         "pairing": "variants in random order within each round; medians of the differences to the "
         "mean of the round's two measurements of none",
         "unit": "ns of the thread's CPU time per turn; none: absolute, all others: added to none",
+        "kineto": "torch.profiler's collection alone, its work after the loop not counted; "
+        "thapi_style: with a session, waiting for it not counted",
     }
     return result.make("overhead", method, cases)
 
@@ -38,19 +46,21 @@ def _case(torch, loop):
         "torchtrace": samples.differences(times["torchtrace"], base),
         "torchtrace_over_floor": samples.differences(times["torchtrace"], times["floor"]),
     }
+    for other in (name for name in OTHERS if name in times):
+        added[other] = samples.differences(times[other], base)
     variants = {"none": samples.quartiles(base, "median_ns")}
     variants.update({name: samples.quartiles(times, "median_ns") for name, times in added.items()})
     return {
         "name": f"PyTorch {torch}, {loop['name']}",
         "operators_per_turn": loop["operators_per_turn"],
         "variants": variants,
-        "ratios": {
-            "floor_to_none": _share(added["floor"], base),
-            "torchtrace_to_none": _share(added["torchtrace"], base),
-        },
+        "ratios": _ratios(variants),
     }
 
 
-def _share(added, base):
-    """Of the loop's own time."""
-    return samples.ratio(statistics.median(added), statistics.median(base))
+def _ratios(variants):
+    added_ns = variants["torchtrace"]["median_ns"]
+    ratios = {"torchtrace_to_none": samples.ratio(added_ns, variants["none"]["median_ns"])}
+    for other in (name for name in OTHERS if name in variants):
+        ratios[f"torchtrace_to_{other}"] = samples.ratio(added_ns, variants[other]["median_ns"])
+    return ratios

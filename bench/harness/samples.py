@@ -3,7 +3,7 @@ import statistics
 
 
 def quartiles(values, unit):
-    """{unit: median, q25, q75}; unit is "median_ns" or "per_second"."""
+    """{unit: median, q25, q75}; unit is "median_ns", "per_second" or "bytes"."""
     low, middle, high = statistics.quantiles(values, n=4, method="inclusive")
     return {unit: _rounded(middle), "q25": _rounded(low), "q75": _rounded(high)}
 

@@ -7,7 +7,7 @@ from .build import BenchError, pythons, run_json
 
 def measure(folder, quick):
     """The result of the bench; cases are numbers of threads, then decades of operators."""
-    rounds = 5 if quick else 101
+    rounds = 5 if quick else 41
     operators = 10**6 if quick else 10**8
     cases = []
     for name in pythons():

@@ -1,16 +1,24 @@
-"""Times two loops with each variant of the switch in interleaved rounds; prints the times as JSON.
+"""Times loops with each variant in interleaved rounds; prints the times as JSON.
 
 Usage: loops.py SWITCH_LIBRARY ROUNDS
+
+The variants are those of the switch, and PyTorch's own profilers. Of these only the collection is
+timed: what they do with it afterwards is left out, to their advantage.
 """
+import contextlib
 import ctypes
 import json
 import random
 import sys
+import tempfile
 import time
 
 import torch
 
-VARIANTS = ("none", "none_again", "floor", "torchtrace")  # of bench/switch/variants.cpp
+import models
+
+#: Of bench/switch/variants.cpp; none_again is none a second time.
+SWITCHED = ("none", "none_again", "floor", "torchtrace", "thapi_style")
 
 
 class Switch:
@@ -28,6 +36,15 @@ class Switch:
         name = "none" if variant == "none_again" else variant
         _exit_if(self._library.torchtrace_switch_set(name.encode()))
 
+    @contextlib.contextmanager
+    def registered(self, variant):
+        """The variant for as long as the context lasts."""
+        self.set(variant)
+        try:
+            yield
+        finally:
+            self.set("none")
+
     def counts(self):
         """Operators started, and records dropped."""
         started, dropped = ctypes.c_uint64(), ctypes.c_uint64()
@@ -40,31 +57,31 @@ def _exit_if(problem):
         sys.exit(f"loops.py: {problem.decode()}")
 
 
-def add_loop(turns):
-    """One operator per turn, on tensors of one element."""
-    x, y = torch.zeros(1), torch.ones(1)
-    with torch.no_grad():
-        for _ in range(turns):
-            x.add_(y)
+def kineto():
+    """torch.profiler, with its defaults for the CPU."""
+    return torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU])
 
 
-class MlpStep:
-    """A training step of a small network."""
+@contextlib.contextmanager
+def execution_trace():
+    """The observer that writes an operator graph, from PyTorch 2 on."""
+    with tempfile.NamedTemporaryFile(suffix=".json") as file:
+        observer = torch.profiler.ExecutionTraceObserver().register_callback(file.name)
+        observer.start()
+        try:
+            yield
+        finally:
+            observer.stop()
+            observer.unregister_callback()
 
-    def __init__(self):
-        torch.manual_seed(1)
-        self._model = torch.nn.Sequential(
-            torch.nn.Linear(64, 128), torch.nn.ReLU(), torch.nn.Linear(128, 10)
-        )
-        self._optimizer = torch.optim.SGD(self._model.parameters(), lr=0.01)
-        self._inputs, self._targets = torch.randn(32, 64), torch.randint(0, 10, (32,))
 
-    def __call__(self, turns):
-        for _ in range(turns):
-            self._optimizer.zero_grad()
-            loss = torch.nn.functional.cross_entropy(self._model(self._inputs), self._targets)
-            loss.backward()
-            self._optimizer.step()
+def recorders(switch):
+    """Name of each variant, and what makes its context."""
+    made = {name: (lambda name=name: switch.registered(name)) for name in SWITCHED}
+    made["kineto"] = kineto
+    if hasattr(torch.profiler, "ExecutionTraceObserver"):
+        made["execution_trace_observer"] = execution_trace
+    return made
 
 
 def time_ns(loop, turns):
@@ -77,33 +94,36 @@ def time_ns(loop, turns):
 
 def operators_per_turn(switch, loop):
     before, _ = switch.counts()
-    switch.set("torchtrace")
-    loop(10)
-    switch.set("none")
+    with switch.registered("torchtrace"):
+        loop(10)
     return (switch.counts()[0] - before) / 10
 
 
 def measure(switch, name, loop, turns, rounds):
     loop(10)
     operators = operators_per_turn(switch, loop)
-    times = {variant: [] for variant in VARIANTS}
-    order = list(VARIANTS)
+    variants = recorders(switch)
+    times = {variant: [] for variant in variants}
+    order = list(variants)
     for _ in range(rounds):
         random.shuffle(order)
         for variant in order:
-            switch.set(variant)
-            times[variant].append(time_ns(loop, turns))
+            with variants[variant]():
+                times[variant].append(time_ns(loop, turns))
         switch.drain()
-    switch.set("none")
     return {"name": name, "operators_per_turn": operators, "ns_per_turn": times}
 
 
 def main():
     switch, rounds = Switch(sys.argv[1]), int(sys.argv[2])
     torch.set_num_threads(1)
+    torch.manual_seed(1)
+    with kineto():
+        pass  # its first use takes seconds
     loops = [
-        measure(switch, "x.add_(y)", add_loop, 2000, rounds),
-        measure(switch, "MLP training step", MlpStep(), 8, rounds),
+        measure(switch, "x.add_(y)", models.add_loop, 2000, rounds),
+        measure(switch, "MLP training step", models.mlp_step(), 8, rounds),
+        measure(switch, "transformer training step", models.transformer_step(), 2, rounds),
     ]
     switch.close()
     _, dropped = switch.counts()
