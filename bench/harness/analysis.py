@@ -7,15 +7,14 @@ import time
 from . import result, samples
 from .build import BenchError
 
-OPERATORS = 1_000_000
 
-
-def measure(folder, quick):
+def measure(folder, effort):
     """The result of the bench: report, against babeltrace2 reading every event into nothing."""
-    rounds = 3 if quick else 11
+    operators = effort.choose(10**5, 10**6, 10**6)
+    rounds = effort.choose(2, 3, 11)
     with tempfile.TemporaryDirectory(prefix="torchtrace-bench-") as scratch:
         make = folder.path / "tests" / "bin" / "make_trace"
-        _run([make, scratch, "--operators", str(OPERATORS)])
+        _run([make, scratch, "--operators", str(operators)])
         commands = {
             "report": [folder.cli, "report", scratch],
             "report_json": [folder.cli, "report", scratch, "--json"],
@@ -37,9 +36,9 @@ def measure(folder, quick):
         "rounds": rounds,
         "pairing": "commands in random order within each round",
         "unit": "ns of wall time per run",
-        "trace": f"{OPERATORS} operators of a made-up training run, built-in CTF sink",
+        "trace": f"{operators} operators of a made-up training run, built-in CTF sink",
     }
-    case = {"name": f"{OPERATORS} operators", "variants": variants, "ratios": ratios}
+    case = {"name": f"{operators} operators", "variants": variants, "ratios": ratios}
     return result.make("analysis", method, [case])
 
 

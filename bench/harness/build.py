@@ -30,7 +30,7 @@ class Folder:
 
 
 def make(build):
-    """Configures and builds what is not up to date."""
+    """Configures and builds what is not up to date; returns the folder."""
     folder = ROOT / build
     if not (folder / "CMakeCache.txt").exists():
         _run("cmake", "--preset", "release", "-B", str(folder))

@@ -14,27 +14,28 @@ SINKS = ("none", "ctf", "lttng")
 QUICK_RATES = (1_000_000, 4_000_000)
 
 
-def measure(folder, quick):
+def measure(folder, effort):
     """The result of the bench: the pipeline alone, the real thread, and memory."""
     if not lttng.available():
         raise BenchError("lttng-tools is not installed: the bench compares with LTTng")
-    rounds = 7 if quick else 41
+    rounds = effort.choose(2, 7, 41)
     with tempfile.TemporaryDirectory(prefix="torchtrace-bench-") as scratch:
         with lttng.Session(scratch) as session:
             environment = {**session.environment, "TORCHTRACE_BENCH_DIRECTORY": scratch}
             pipeline = _pipeline(folder, environment, rounds)
             discarded = session.discarded()
-        if discarded != 0:
+        if discarded != 0 and effort.name != "smoke":
             raise BenchError(f"LTTng discarded {discarded} events: the figures say nothing")
-        runs, rates = (2, QUICK_RATES) if quick else (9, RATES)
+        runs = effort.choose(2, 2, 9)
+        rates = effort.choose(QUICK_RATES, QUICK_RATES, RATES)
         cases = [pipeline]
         cases += [_thread(folder, scratch, sink, runs, rates) for sink in SINKS]
         cases.append(_memory(folder, scratch, runs))
     method = {
         "rounds": rounds,
         "pairing": "variants in random order, repeated; medians over the repetitions",
-        "unit": "operators per second: of the thread's CPU time in the pipeline and where so named, "
-        "else of wall time; memory: bytes",
+        "unit": "operators per second: of the thread's CPU time in the pipeline and where so "
+        "named, else of wall time; memory: bytes",
         "loss": "LTTng discarded 0 events in the pipeline, so each was written; lost: in a full "
         "ring or by LTTng, share of all",
     }

@@ -30,11 +30,11 @@ CONFIGURATIONS = {
 }
 
 
-def measure(folder, quick):
+def measure(folder, effort):
     """The result of the bench; cases are PyTorch versions times workloads."""
     if not lttng.available():
         raise BenchError("lttng-tools is not installed: the bench compares with THAPI's channel")
-    rounds = 21 if quick else 201
+    rounds = effort.choose(2, 21, 201)
     cases = []
     for name in pythons():
         program = folder.program(f"hot_path_{name}")
@@ -45,7 +45,8 @@ def measure(folder, quick):
         cases += [_case(measured["torch"], workload) for workload in measured["workloads"]]
         for configuration, environment in CONFIGURATIONS.items():
             cases += _configured(program, rounds, configuration, {**SILENT, **environment})
-        cases.append(_whole_runs(folder, program, measured["torch"], runs=2 if quick else 15))
+        runs = effort.choose(2, 2, 15)
+        cases.append(_whole_runs(folder, program, measured["torch"], runs))
     method = {
         "rounds": rounds,
         "pairing": "variants in random order within each round; medians of the differences to the "

@@ -1,5 +1,7 @@
 """Results as tables: on the terminal, and as docs/performance.md."""
 
+from . import goals
+
 _TITLES = {
     "ring": "Ring (`ring`)",
     "hot_path": "Cost of an operator in C++ (`hot_path`)",
@@ -22,7 +24,7 @@ about its operators.
 
 def page(results):
     """The whole document."""
-    return "\n".join([_INTRODUCTION, *map(section, results)])
+    return "\n".join([_INTRODUCTION, goals.table(results), *map(section, results)])
 
 
 def section(result):
@@ -36,13 +38,30 @@ def section(result):
         *(f"{key.capitalize()}: {value}." for key, value in result["method"].items()),
         "",
     ]
-    columns = list(dict.fromkeys(name for case in result["cases"] for name in case["variants"]))
-    lines.append("| | " + " | ".join(columns) + " | ratios |")
+    for cases in _alike(result["cases"]):
+        lines += [*_table(cases), ""]
+    return "\n".join(lines)
+
+
+def _alike(cases):
+    """Runs of cases with the same variants: each a table."""
+    groups = []
+    for case in cases:
+        if groups and groups[-1][0]["variants"].keys() == case["variants"].keys():
+            groups[-1].append(case)
+        else:
+            groups.append([case])
+    return groups
+
+
+def _table(cases):
+    columns = list(cases[0]["variants"])
+    lines = ["| | " + " | ".join(columns) + " | ratios |"]
     lines.append("| --- |" + " --- |" * (len(columns) + 1))
-    for case in result["cases"]:
-        cells = [_cell(case["variants"].get(column)) for column in columns]
+    for case in cases:
+        cells = [_cell(case["variants"][column]) for column in columns]
         lines.append(f"| {case['name']} | " + " | ".join([*cells, _ratios(case["ratios"])]) + " |")
-    return "\n".join(lines) + "\n"
+    return lines
 
 
 def _machine(machine):
@@ -55,8 +74,6 @@ def _machine(machine):
 
 
 def _cell(variant):
-    if variant is None:
-        return ""
     unit, show = next((unit, show) for unit, show in _UNITS.items() if unit in variant)
     return f"**{show(variant[unit])}** [{show(variant['q25'])} .. {show(variant['q75'])}]"
 

@@ -9,11 +9,11 @@ PROGRAM = pathlib.Path(__file__).resolve().parents[1] / "overhead" / "loops.py"
 OTHERS = ("floor", "thapi_style", "kineto", "execution_trace_observer")
 
 
-def measure(folder, quick):
+def measure(folder, effort):
     """The result of the bench; cases are PyTorch versions times loops."""
     if not lttng.available():
         raise BenchError("lttng-tools is not installed: the bench compares with THAPI's channel")
-    rounds = 7 if quick else 61
+    rounds = effort.choose(2, 7, 61)
     library = folder.program("libtorchtrace_switch.so")
     cases = []
     for python in pythons().values():

@@ -5,10 +5,10 @@ from . import result, samples
 from .build import BenchError, pythons, run_json
 
 
-def measure(folder, quick):
+def measure(folder, effort):
     """The result of the bench; cases are numbers of threads, then decades of operators."""
-    rounds = 5 if quick else 41
-    operators = 10**6 if quick else 10**8
+    rounds = effort.choose(2, 5, 41)
+    operators = 10 ** effort.choose(4, 6, 8)
     cases = []
     for name in pythons():
         measured = run_json(

@@ -10,9 +10,9 @@ from . import result, samples
 from .build import BenchError, pythons
 
 
-def measure(folder, quick):
+def measure(folder, effort):
     """The result of the bench; cases are commands, each by CPU time and by wall time."""
-    rounds = 100 if quick else 1000
+    rounds = effort.choose(10, 100, 1000)
     with tempfile.TemporaryDirectory(prefix="torchtrace-bench-") as scratch:
         all_libraries = _libraries(folder, scratch)
         few = {name: all_libraries[name] for name in ("none", "none_again", "torchtrace")}
@@ -20,7 +20,8 @@ def measure(folder, quick):
         cases += _cases("python3 -c pass", ["/usr/bin/python3", "-c", "pass"], few, rounds // 5)
         for name, python in pythons().items():
             command = [python, "-c", "import torch"]
-            cases += _cases(f"{name}'s python3 -c 'import torch'", command, few, 2 if quick else 25)
+            imports = effort.choose(2, 2, 25)
+            cases += _cases(f"{name}'s python3 -c 'import torch'", command, few, imports)
     method = {
         "rounds": f"{rounds} of /bin/true, fewer of what takes longer",
         "pairing": "variants in random order within each round; medians of the differences to the "
