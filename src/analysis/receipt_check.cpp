@@ -48,7 +48,9 @@ const std::vector<ReceiptReason>& drop_reasons() {
       {"too_deep", &torchtrace_receipt::dropped_too_deep},
       {"no_scope", &torchtrace_receipt::dropped_no_scope},
       {"no_buffer", &torchtrace_receipt::dropped_no_buffer},
-      {"abandoned", &torchtrace_receipt::dropped_abandoned}};
+      {"abandoned", &torchtrace_receipt::dropped_abandoned},
+      {"block_timeout", &torchtrace_receipt::dropped_block_timeout},
+      {"overwritten", &torchtrace_receipt::dropped_overwritten}};
   return kReasons;
 }
 

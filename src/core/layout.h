@@ -18,7 +18,7 @@ namespace torchtrace::core {
 ///   buffers_offset  thread buffers, all of `buffer_bytes`: ThreadHeader, OpenOp frames[],
 ///                   OpenOp scopes[], Record slots[]
 inline constexpr char kMappingMagic[8] = {'T', 'T', 'R', 'A', 'C', 'E', 'M', '1'};
-inline constexpr std::uint32_t kMappingVersion = 2;
+inline constexpr std::uint32_t kMappingVersion = 3;
 
 /// Operators open at once on one thread. Deeper ones are counted `dropped_too_deep`.
 inline constexpr std::uint32_t kMaxFrames = 255;
@@ -117,7 +117,7 @@ struct ThreadHeader {
   std::atomic<std::uint32_t> state;  ///< `BufferState`
   std::uint32_t tid;
   std::uint32_t buffer_index;
-  std::uint32_t reserved;
+  std::uint32_t ring_policy;  ///< `RingPolicy`
   std::uint64_t torch_thread;
   char name[16];
 
@@ -130,10 +130,14 @@ struct ThreadHeader {
   Counter first_loss;  ///< Positions (operator counts) of the losses.
   Counter last_loss;
   std::atomic<std::uint32_t> scopes_used;  ///< Entries [0, scopes_used) may be in use.
+  alignas(64) Counter ring_reserved;  ///< Where records overwrite: `RingProducer::take_oldest`.
+  Counter dropped_block_timeout;
+  std::uint64_t gave_up_at;  ///< Where the producer waits: 1 + head at its last vain wait, or 0.
 
   /// Consumer's line: only the flush thread writes.
   alignas(64) Counter head;
-  char unused[kThreadHeaderBytes - 3 * 64 - sizeof(Counter)];
+  Counter overwritten;  ///< Records that it did not get to see.
+  char unused[kThreadHeaderBytes - 4 * 64 - 2 * sizeof(Counter)];
 
   /// Producer's line: all that the op path reads and writes of its thread besides frame and record.
   /// Only the thread writes, but for `must_tidy`.
@@ -164,6 +168,19 @@ struct alignas(4096) ThreadBuffer {
   const Record* slots() const noexcept { return reinterpret_cast<const Record*>(this + 1); }
 };
 static_assert(std::is_standard_layout_v<ThreadBuffer> && sizeof(ThreadBuffer) == 53248);
+
+/// Index of the oldest record in the ring of a dead process that is whole; up to `ring.tail` all
+/// are, at slot `index & ring.mask`. Records from `head` up to the one returned were overwritten and
+/// counted nowhere yet: the consumer's `overwritten` is what it had found before that.
+///
+/// The producer overwrites in order and publishes each record by itself, so that in a ring which
+/// has gone round only the record in the next slot may be half overwritten.
+inline std::uint64_t first_whole_record(const ThreadHeader& header) noexcept {
+  const std::uint64_t head = header.head.load(std::memory_order_relaxed);
+  const std::uint64_t tail = header.ring.tail.load(std::memory_order_relaxed);
+  if (header.ring_policy != kOverwriteOldest || tail - head <= header.ring.mask) return head;
+  return tail - header.ring.mask;
+}
 
 /// A consistent copy of an `OpenOp`.
 struct OpenOpCopy {

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "core/consumer.h"
 #include "core/mapping.h"
 #include "core/names.h"
 #include "core/thread_registry.h"
@@ -15,6 +16,7 @@ struct Process {
   Mapping mapping;
   NameTable names;
   ThreadRegistry threads;
+  Consumer consumer;
 };
 
 /// The process's own, or nullptr before its first operator, and when nothing is to be recorded.

@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 
 namespace torchtrace::core {
 
@@ -70,6 +69,13 @@ struct alignas(64) Record {
 };
 static_assert(sizeof(Record) == 64 && alignof(Record) == 64);
 
+/// Stores a field of a record in a ring. Atomic, since the consumer of a ring that overwrites may be
+/// copying it (core/ring.h); the machine code is that of a plain store.
+template <class T, class Value>
+void put(T& field, Value value) noexcept {
+  __atomic_store_n(&field, static_cast<T>(value), __ATOMIC_RELAXED);
+}
+
 /// What an operator is, in the word that a frame holds and a record takes over with one store.
 struct OpInfo {
   static constexpr std::uint64_t pack(std::uint32_t name_id, std::uint32_t depth,
@@ -91,7 +97,8 @@ struct OpInfo {
   }
   /// Fills flags, scope, depth and name_id of a record.
   static void store(std::uint64_t info, Record& record) noexcept {
-    std::memcpy(reinterpret_cast<char*>(&record) + offsetof(Record, flags), &info, sizeof(info));
+    using Word __attribute__((may_alias)) = std::uint64_t;
+    put(*reinterpret_cast<Word*>(&record.flags), info);
   }
 };
 static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "OpInfo is laid out like a record");

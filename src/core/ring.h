@@ -2,9 +2,18 @@
 
 #include <atomic>
 #include <cstddef>
-#include <cstring>
+#include <cstdint>
+#include <type_traits>
+#include <vector>
 
 namespace torchtrace::core {
+
+/// What happens to an element for which there is no room.
+enum RingPolicy : std::uint32_t {
+  kDropNewest = 0,       ///< It is dropped.
+  kOverwriteOldest = 1,  ///< It takes the place of the oldest one: a flight recorder.
+  kBlock = 2             ///< The producer waits for the consumer, with a bound (full_ring.h).
+};
 
 /// Producer's side of a single-producer single-consumer ring: the consumer only reads `tail`.
 ///
@@ -27,6 +36,17 @@ struct RingProducer {
 
   /// True if one more element fits into what is known to be free.
   bool has_room() const noexcept { return tail.load(std::memory_order_relaxed) != room_end; }
+
+  /// Where new elements overwrite old ones: takes the next `batch` slots, whatever they hold. The
+  /// consumer's index is not read; it learns from `reserved` which of its copies may be torn.
+  ///
+  /// The fence keeps what is written into those slots behind the announcement: no instruction on
+  /// x86, one per batch on AArch64. Elements have to be written by relaxed atomic stores.
+  void take_oldest(std::atomic<Index>& reserved, Index batch) noexcept {
+    room_end = static_cast<Index>(tail.load(std::memory_order_relaxed) + batch);
+    reserved.store(room_end, std::memory_order_relaxed);
+    std::atomic_thread_fence(std::memory_order_release);
+  }
 
   /// Looks how far the consumer has come; true if one more element fits.
   bool find_room(const std::atomic<Index>& head) noexcept {
@@ -62,6 +82,81 @@ std::size_t drain_ring(const T* slots, Index mask, const std::atomic<Index>& sha
   if (count > until_end) take(slots, count - until_end);
   shared_head.store(tail, std::memory_order_release);
   return count;
+}
+
+/// The consumer's side of a ring whose producer overwrites: `begin`, copy the elements [first, end),
+/// `torn`. Of a position the producer may be writing anything from the moment it is reserved, so
+/// that copies are good if, after the last of them was made, their slots were not yet reserved anew.
+/// Source of the protocol: as of `read_open_op` (layout.h), with an index as the sequence number.
+///
+/// `reserved` may be ahead of the head by less than the range of `Index`. Thread: consumer only.
+template <class Index>
+struct RingSalvage {
+  Index capacity;
+  Index first;         ///< Index of the oldest element that may still be whole.
+  Index end;           ///< Behind the newest one.
+  std::uint64_t lost;  ///< Elements overwritten since the last time.
+
+  static RingSalvage begin(Index mask, const std::atomic<Index>& shared_tail,
+                           const std::atomic<Index>& reserved,
+                           const std::atomic<Index>& shared_head) noexcept {
+    const Index head = shared_head.load(std::memory_order_relaxed);
+    const Index tail = shared_tail.load(std::memory_order_acquire);
+    RingSalvage salvage{static_cast<Index>(mask + 1), head, tail, 0};
+    salvage.give_up(reserved.load(std::memory_order_relaxed));
+    return salvage;
+  }
+
+  std::size_t count() const noexcept { return static_cast<Index>(end - first); }
+
+  /// How many of the copies, from the first on, are not to be used. Counted as lost.
+  std::size_t torn(const std::atomic<Index>& reserved) noexcept {
+    std::atomic_thread_fence(std::memory_order_acquire);
+    return give_up(reserved.load(std::memory_order_relaxed));
+  }
+
+ private:
+  std::size_t give_up(Index reserved_end) noexcept {
+    const auto span = static_cast<Index>(reserved_end - first);
+    if (span <= capacity) return 0;
+    auto count_lost = static_cast<Index>(span - capacity);
+    if (count_lost > count()) count_lost = static_cast<Index>(count());
+    first = static_cast<Index>(first + count_lost);
+    lost += count_lost;
+    return count_lost;
+  }
+};
+
+/// Copies an element that its producer may be overwriting, word by word.
+template <class T>
+void copy_relaxed(T& to, const T& from) noexcept {
+  static_assert(std::is_trivially_copyable_v<T> && sizeof(T) % sizeof(std::uint64_t) == 0 &&
+                alignof(T) >= alignof(std::uint64_t));
+  using Word __attribute__((may_alias)) = std::uint64_t;
+  auto* target = reinterpret_cast<Word*>(&to);
+  const auto* source = reinterpret_cast<const Word*>(&from);
+  for (std::size_t word = 0; word < sizeof(T) / sizeof(Word); ++word) {
+    target[word] = __atomic_load_n(source + word, __ATOMIC_RELAXED);
+  }
+}
+
+/// `drain_ring` for a ring whose producer overwrites: appends what is whole to `out`, oldest first.
+/// Returns how many elements were overwritten since the last time. Thread: consumer only; never
+/// waits. May throw std::bad_alloc, before anything is taken.
+template <class Index, class T>
+std::uint64_t salvage_ring(const T* slots, Index mask, const std::atomic<Index>& shared_tail,
+                           const std::atomic<Index>& reserved, std::atomic<Index>& shared_head,
+                           std::vector<T>& out) {
+  auto salvage = RingSalvage<Index>::begin(mask, shared_tail, reserved, shared_head);
+  const std::size_t before = out.size();
+  out.resize(before + salvage.count());
+  for (std::size_t at = 0; at < salvage.count(); ++at) {
+    copy_relaxed(out[before + at], slots[static_cast<Index>(salvage.first + at) & mask]);
+  }
+  const auto kept = out.begin() + static_cast<std::ptrdiff_t>(before);
+  out.erase(kept, kept + static_cast<std::ptrdiff_t>(salvage.torn(reserved)));
+  shared_head.store(salvage.end, std::memory_order_release);
+  return salvage.lost;
 }
 
 }  // namespace torchtrace::core

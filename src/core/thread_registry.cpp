@@ -46,11 +46,13 @@ void* map_private(std::size_t bytes) noexcept {
 
 /// Resets everything a former owner of the buffer has left.
 void reset(ThreadHeader& header, std::uint32_t slot, std::uint64_t mask) noexcept {
-  for (Counter* counter : {&header.abandoned, &header.abandoned_pushed, &header.dropped_ring_full,
-                           &header.dropped_too_deep, &header.dropped_no_scope, &header.first_loss,
-                           &header.last_loss, &header.head}) {
+  for (Counter* counter :
+       {&header.abandoned, &header.abandoned_pushed, &header.dropped_ring_full,
+        &header.dropped_too_deep, &header.dropped_no_scope, &header.first_loss, &header.last_loss,
+        &header.ring_reserved, &header.dropped_block_timeout, &header.head, &header.overwritten}) {
     counter->store(0, std::memory_order_relaxed);
   }
+  header.gave_up_at = 0;
   header.last_op_id.store(OpId::make(slot, 0), std::memory_order_relaxed);
   header.depth.store(0, std::memory_order_relaxed);
   header.must_tidy.store(0, std::memory_order_relaxed);
@@ -67,11 +69,12 @@ void write_identity(ThreadHeader& header, std::uint32_t slot, std::uint64_t torc
 
 }  // namespace
 
-bool ThreadRegistry::create(Mapping& mapping) noexcept {
+bool ThreadRegistry::create(Mapping& mapping, RingPolicy policy) noexcept {
   pthread_once(&g_key_once, make_key);
   void* memory = map_private(mapping.max_buffers() * sizeof(buffers_[0]));
   if (memory == nullptr || !g_has_key) return false;
   mapping_ = &mapping;
+  policy_ = policy;
   buffers_ = static_cast<std::atomic<ThreadBuffer*>*>(memory);
   return true;
 }
@@ -88,6 +91,7 @@ ThreadBuffer* ThreadRegistry::attach(std::uint64_t torch_thread) noexcept {
   }
   reset(buffer->header, slot, mapping_->ring_slots() - 1);
   write_identity(buffer->header, slot, torch_thread);
+  buffer->header.ring_policy = policy_;
   buffer->header.state.store(kBufferActive, std::memory_order_release);
   t_buffer = buffer;
   return buffer;

@@ -30,6 +30,8 @@ void add_counters(Totals& totals, const ThreadHeader& header) noexcept {
   totals.dropped_too_deep += value(header.dropped_too_deep);
   totals.dropped_no_scope += value(header.dropped_no_scope);
   totals.dropped_abandoned += value(header.abandoned);
+  totals.dropped_block_timeout += value(header.dropped_block_timeout);
+  totals.dropped_overwritten += value(header.overwritten);
 }
 
 }  // namespace
@@ -44,7 +46,13 @@ void Collector::collect(Sequencer& sequencer) {
   }
   // Looked for again: a thread may begin with the end of a scope that was just read as ended.
   const std::vector<ThreadBuffer*> rings = occupied();
-  for (ThreadBuffer* buffer : rings) drain(*buffer, sequencer);
+  const std::uint64_t half = process_.mapping.ring_slots() / 2;
+  for (ThreadBuffer* buffer : rings) {
+    const bool overwrites = buffer->header.ring_policy == core::kOverwriteOldest;
+    const std::size_t count = overwrites ? salvage(*buffer, sequencer) : drain(*buffer, sequencer);
+    if (count >= half) is_pressed_ = true;
+  }
+  process_.consumer.has_drained();
   for (ThreadBuffer* buffer : rings) {
     if (can_retire(*buffer)) retire(*buffer, sequencer);
   }
@@ -115,12 +123,23 @@ void Collector::read_scopes(const ThreadBuffer& buffer, Sequencer& sequencer) {
   }
 }
 
-void Collector::drain(ThreadBuffer& buffer, Sequencer& sequencer) {
-  const std::uint64_t mask = process_.mapping.ring_slots() - 1;
-  const std::size_t count = core::drain_ring(
-      buffer.slots(), mask, buffer.header.ring.tail, buffer.header.head,
+std::size_t Collector::drain(ThreadBuffer& buffer, Sequencer& sequencer) {
+  return core::drain_ring(
+      buffer.slots(), process_.mapping.ring_slots() - 1, buffer.header.ring.tail,
+      buffer.header.head,
       [&](const core::Record* first, std::size_t run) { sequencer.add_records(first, run); });
-  if (count > mask / 2) is_pressed_ = true;
+}
+
+/// Of a ring that overwrites. Copied apart, since a copy may turn out to be torn.
+std::size_t Collector::salvage(ThreadBuffer& buffer, Sequencer& sequencer) {
+  ThreadHeader& header = buffer.header;
+  salvaged_.clear();
+  const std::uint64_t lost =
+      core::salvage_ring(buffer.slots(), process_.mapping.ring_slots() - 1, header.ring.tail,
+                         header.ring_reserved, header.head, salvaged_);
+  core::bump(header.overwritten, lost);
+  sequencer.add_records(salvaged_.data(), salvaged_.size());
+  return salvaged_.size();
 }
 
 /// An open scope may still be ended by another thread, which writes its entry here.
@@ -145,11 +164,7 @@ void Collector::retire(ThreadBuffer& buffer, Sequencer& sequencer) {
     header.last_loss.store(header.started(), std::memory_order_relaxed);
     --open_;
   }
-  add_loss(ended_losses_, header, "dropped_ring_full", header.dropped_ring_full,
-           seat.ring_full_told);
-  add_loss(ended_losses_, header, "dropped_too_deep", header.dropped_too_deep, seat.too_deep_told);
-  add_loss(ended_losses_, header, "dropped_no_scope", header.dropped_no_scope, seat.no_scope_told);
-  add_loss(ended_losses_, header, "dropped_abandoned", header.abandoned, seat.abandoned_told);
+  add_losses(ended_losses_, header, seat);
   add_counters(ended_, header);
   sequencer.retire(header.slot, core::read_ticks());
   process_.threads.recycle(buffer);
@@ -181,13 +196,29 @@ std::vector<std::uint32_t> Collector::take_active_threads() {
   return slots;
 }
 
-void Collector::add_loss(std::vector<Loss>& losses, const ThreadHeader& header, const char* reason,
-                         const core::Counter& counter, std::uint64_t& told) const {
-  const std::uint64_t now = value(counter);
-  if (now == told) return;
-  losses.push_back(
-      {header.slot, reason, now - told, value(header.first_loss), value(header.last_loss)});
-  told = now;
+/// What was lost on one thread since it was last told.
+void Collector::add_losses(std::vector<Loss>& losses, const ThreadHeader& header, Seat& seat) {
+  const struct {
+    const char* reason;
+    const core::Counter& counter;
+    std::uint64_t& told;
+  } reasons[] = {
+      {"dropped_ring_full", header.dropped_ring_full, seat.ring_full_told},
+      {"dropped_too_deep", header.dropped_too_deep, seat.too_deep_told},
+      {"dropped_no_scope", header.dropped_no_scope, seat.no_scope_told},
+      {"dropped_abandoned", header.abandoned, seat.abandoned_told},
+      {"dropped_block_timeout", header.dropped_block_timeout, seat.block_timeout_told},
+      {"dropped_overwritten", header.overwritten, seat.overwritten_told},
+  };
+  for (const auto& [reason, counter, told] : reasons) {
+    const std::uint64_t now = value(counter);
+    if (now == told) continue;
+    // Which operators were overwritten, nobody has seen.
+    const bool is_known = &counter != &header.overwritten;
+    losses.push_back({header.slot, reason, now - told, is_known ? value(header.first_loss) : 0,
+                      is_known ? value(header.last_loss) : 0});
+    told = now;
+  }
 }
 
 std::vector<Loss> Collector::take_losses() {
@@ -196,12 +227,7 @@ std::vector<Loss> Collector::take_losses() {
   for (std::uint32_t index = 0; index < seats_.size(); ++index) {
     const ThreadBuffer* buffer = occupant(index);
     if (buffer == nullptr) continue;
-    Seat& seat = seats_[index];
-    const ThreadHeader& header = buffer->header;
-    add_loss(losses, header, "dropped_ring_full", header.dropped_ring_full, seat.ring_full_told);
-    add_loss(losses, header, "dropped_too_deep", header.dropped_too_deep, seat.too_deep_told);
-    add_loss(losses, header, "dropped_no_scope", header.dropped_no_scope, seat.no_scope_told);
-    add_loss(losses, header, "dropped_abandoned", header.abandoned, seat.abandoned_told);
+    add_losses(losses, buffer->header, seats_[index]);
   }
   return losses;
 }

@@ -36,11 +36,13 @@ struct Totals {
   std::uint64_t dropped_no_scope = 0;
   std::uint64_t dropped_no_buffer = 0;
   std::uint64_t dropped_abandoned = 0;
+  std::uint64_t dropped_block_timeout = 0;
+  std::uint64_t dropped_overwritten = 0;
   std::uint64_t open = 0;  ///< As seen on the stacks by the last `collect`.
 
   std::uint64_t dropped() const noexcept {
     return dropped_ring_full + dropped_too_deep + dropped_no_scope + dropped_no_buffer +
-           dropped_abandoned;
+           dropped_abandoned + dropped_block_timeout + dropped_overwritten;
   }
 };
 
@@ -82,18 +84,20 @@ class Collector {
     std::uint64_t too_deep_told = 0;
     std::uint64_t no_scope_told = 0;
     std::uint64_t abandoned_told = 0;
+    std::uint64_t block_timeout_told = 0;
+    std::uint64_t overwritten_told = 0;
   };
 
   bool meet(std::uint32_t index, core::ThreadBuffer& buffer);
   void read_stack(const core::ThreadBuffer& buffer, Sequencer& sequencer);
   void read_scopes(const core::ThreadBuffer& buffer, Sequencer& sequencer);
-  void drain(core::ThreadBuffer& buffer, Sequencer& sequencer);
+  std::size_t drain(core::ThreadBuffer& buffer, Sequencer& sequencer);
+  std::size_t salvage(core::ThreadBuffer& buffer, Sequencer& sequencer);
   std::vector<core::ThreadBuffer*> occupied();
   core::ThreadBuffer* occupant(std::uint32_t index) const noexcept;
   bool can_retire(const core::ThreadBuffer& buffer) const noexcept;
   void retire(core::ThreadBuffer& buffer, Sequencer& sequencer);
-  void add_loss(std::vector<Loss>& losses, const core::ThreadHeader& header, const char* reason,
-                const core::Counter& counter, std::uint64_t& told) const;
+  static void add_losses(std::vector<Loss>& losses, const core::ThreadHeader& header, Seat& seat);
 
   core::Process& process_;
   std::vector<Seat> seats_;
@@ -101,6 +105,7 @@ class Collector {
   ThreadInfo unknown_thread_{0, 0, 0, "unknown"};
   std::vector<std::uint32_t> new_threads_;
   std::vector<Loss> ended_losses_;
+  std::vector<core::Record> salvaged_;
   Totals ended_;
   std::uint64_t open_ = 0;
   bool is_pressed_ = false;

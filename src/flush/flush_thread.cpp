@@ -212,6 +212,8 @@ void FlushThread::write_receipt(bool is_final) {
   receipt.dropped_no_scope = totals.dropped_no_scope;
   receipt.dropped_no_buffer = totals.dropped_no_buffer;
   receipt.dropped_abandoned = totals.dropped_abandoned;
+  receipt.dropped_block_timeout = totals.dropped_block_timeout;
+  receipt.dropped_overwritten = totals.dropped_overwritten;
   receipt.open = totals.open;
   // What is in a ring, held back, or between two stores of its thread.
   receipt.settling = static_cast<std::int64_t>(totals.started) -

@@ -23,13 +23,15 @@ void record_top(ThreadBuffer& buffer, const RecordFunction& event,
   core::ThreadHeader& header = buffer.header;
   const std::uint32_t depth = header.depth.load(std::memory_order_relaxed);
   const OpenOp& frame = buffer.frames[depth];
-  Record* record = next_slot(buffer);
+  Record* record = next_slot_for(buffer, op_id_of(frame));
   if (record != nullptr) {
     copy_frame(*record, header, frame, t1_ticks);
-    if (layout_is_known()) copy_sequence<abi>(*record, event);
+    if (layout_is_known()) {
+      copy_link<abi>(*record, event);
+    } else {
+      copy_no_link(*record);
+    }
     header.ring.publish();
-  } else {
-    note_loss(header, header.dropped_ring_full, op_id_of(frame));
   }
   header.depth.store(depth - 1, std::memory_order_release);
 }

@@ -76,7 +76,7 @@ void on_end(const RecordFunction& event, ObserverContext* context) noexcept {
   }
   Record& record = buffer->slots()[header.ring.slot()];
   copy_frame(record, header, frame, t1_ticks);
-  copy_sequence<abi>(record, event);
+  copy_link<abi>(record, event);
   // Before the frame is popped, so that no operator falls between stack and ring.
   header.ring.publish();
   header.depth.store(depth - 1, std::memory_order_release);

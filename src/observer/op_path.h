@@ -89,37 +89,47 @@ inline void begin_open_op(core::OpenOp& op, std::uint64_t op_id, std::uint64_t t
   op.version.store(static_cast<std::uint32_t>(op_id), std::memory_order_release);
 }
 
-/// What the ring gets of a frame that ends on its own thread; the sequence number is the caller's.
+/// What the ring gets of a frame that ends on its own thread, but for the link that follows.
 inline void copy_frame(core::Record& record, const core::ThreadHeader& header,
                        const core::OpenOp& frame, std::uint64_t t1_ticks) noexcept {
-  record.t0_ticks = frame.t0_ticks.load(std::memory_order_relaxed);
-  record.t1_ticks = t1_ticks;
-  record.op_id = op_id_of(frame);
-  record.parent = frame.parent.load(std::memory_order_relaxed);
-  record.sequence_nr = -1;
-  record.forward_thread = 0;
+  using core::put;
+  put(record.t0_ticks, frame.t0_ticks.load(std::memory_order_relaxed));
+  put(record.t1_ticks, t1_ticks);
+  put(record.op_id, op_id_of(frame));
+  put(record.parent, frame.parent.load(std::memory_order_relaxed));
   core::OpInfo::store(frame.info.load(std::memory_order_relaxed), record);
-  record.commands = frame.commands.load(std::memory_order_relaxed);
-  record.end_slot = header.slot;
+  put(record.commands, frame.commands.load(std::memory_order_relaxed));
+  put(record.end_slot, header.slot);
 }
 
-/// What PyTorch knows only at the end of an event whose layout is known.
+/// The autograd link of an operator that has none, or whose event's layout is not known.
+inline void copy_no_link(core::Record& record) noexcept {
+  core::put(record.sequence_nr, -1);
+  core::put(record.forward_thread, 0);
+}
+
+/// The autograd link, which PyTorch knows only at the end of an event.
 template <StringAbi abi>
-void copy_sequence(core::Record& record, const RecordFunction& event) noexcept {
-  record.sequence_nr = read_at<std::int64_t>(&event, Offsets<abi>::kSequenceNumber);
+void copy_link(core::Record& record, const RecordFunction& event) noexcept {
+  core::put(record.sequence_nr, read_at<std::int64_t>(&event, Offsets<abi>::kSequenceNumber));
+  core::put(record.forward_thread, 0);
   if (read_at<std::uint8_t>(&event, kScopeOffset) !=
       static_cast<std::uint8_t>(core::Scope::kBackwardFunction)) {
     return;
   }
   const std::uint32_t offset = g_forward_thread_offset.load(std::memory_order_relaxed);
-  if (offset != 0) record.forward_thread = read_at<std::uint64_t>(&event, offset);
+  if (offset != 0) core::put(record.forward_thread, read_at<std::uint64_t>(&event, offset));
 }
 
 /// Remembers where records were lost. Cold.
 void note_loss(core::ThreadHeader& header, core::Counter& reason, std::uint64_t op_id) noexcept;
 
-/// The next free slot of the ring, or nullptr: full. Not hot.
+/// The next slot of the ring; nullptr: there is none, by the ring's policy. Not hot.
 core::Record* next_slot(core::ThreadBuffer& buffer) noexcept;
+
+/// Same, for the record of an operator that counts as recorded: where there is none, it is counted
+/// as dropped.
+core::Record* next_slot_for(core::ThreadBuffer& buffer, std::uint64_t op_id) noexcept;
 
 /// Pops what ended elsewhere from the top of the stack, and a stale frame at the same address.
 /// Returns the depth.

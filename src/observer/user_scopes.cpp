@@ -12,6 +12,7 @@ namespace torchtrace::observer {
 namespace {
 
 using core::OpenOp;
+using core::put;
 using core::ThreadBuffer;
 using core::ThreadHeader;
 
@@ -38,22 +39,19 @@ std::uint32_t take_entry(ThreadBuffer& buffer) noexcept {
 void push_record(ThreadBuffer& buffer, const ScopeContext& context,
                  std::uint64_t t1_ticks) noexcept {
   ThreadHeader& header = buffer.header;
-  core::Record* record = next_slot(buffer);
-  if (record == nullptr) return note_loss(header, header.dropped_ring_full, context.op_id);
+  core::Record* record = next_slot_for(buffer, context.op_id);
+  if (record == nullptr) return;
   const OpenOp& entry = context.owner->scopes[context.entry];
-  *record = {};
-  record->t0_ticks = context.t0_ticks;
-  record->t1_ticks = t1_ticks;
-  record->op_id = context.op_id;
-  record->sequence_nr = -1;
-  record->name_id = context.name_id;
-  record->end_slot = header.slot;
-  record->commands = entry.commands.load(std::memory_order_relaxed);
-  record->depth = context.depth;
-  record->scope = static_cast<std::uint8_t>(core::Scope::kUserScope);
-  record->flags = core::OpInfo::flags(entry.info.load(std::memory_order_relaxed));
-  record->parent = context.parent;
-  if (header.slot != core::OpId::slot(context.op_id)) record->flags |= core::kFlagAsync;
+  std::uint64_t info = entry.info.load(std::memory_order_relaxed);
+  if (header.slot != core::OpId::slot(context.op_id)) info |= core::kFlagAsync;
+  put(record->t0_ticks, context.t0_ticks);
+  put(record->t1_ticks, t1_ticks);
+  put(record->op_id, context.op_id);
+  put(record->parent, context.parent);
+  core::OpInfo::store(info, *record);
+  put(record->commands, entry.commands.load(std::memory_order_relaxed));
+  put(record->end_slot, header.slot);
+  copy_no_link(*record);
   header.ring.publish();
 }
 
