@@ -100,6 +100,17 @@ flush::FlushThread::Options flush_options() {
   return options;
 }
 
+core::RingPolicy ring_policy(config::OverflowPolicy policy) noexcept {
+  switch (policy) {
+    case config::OverflowPolicy::kOverwriteOldest:
+      return core::kRingOverwriteOldest;
+    case config::OverflowPolicy::kBlock:
+      return core::kRingBlock;
+    default:
+      return core::kRingDropNewest;
+  }
+}
+
 core::Process* make_process() {
   auto* process = new core::Process;
   core::Mapping::Options options;
@@ -107,7 +118,7 @@ core::Process* make_process() {
   options.max_buffers =
       static_cast<std::uint32_t>(g_config->buffer.total_bytes / g_config->buffer.size_bytes);
   if (!process->mapping.create(options) || !process->names.create(process->mapping) ||
-      !process->threads.create(process->mapping)) {
+      !process->threads.create(process->mapping, ring_policy(g_config->buffer.policy))) {
     core::say("tracing is off: no memory for its buffers");
     return nullptr;
   }

@@ -10,7 +10,7 @@ namespace torchtrace::config {
 
 enum class SinkKind { kAuto, kLttng, kCtf, kNone, kOff };
 enum class WhenFull { kRotate, kStop };
-enum class OverflowPolicy { kDropNewest };
+enum class OverflowPolicy { kDropNewest, kOverwriteOldest, kBlock };
 enum class ClockSource { kAuto, kTsc, kMonotonic };
 
 /// The effective values of all options: defaults, then the file, then the environment.

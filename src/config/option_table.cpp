@@ -65,7 +65,9 @@ constexpr Choice kScopes[] = {
 static_assert(sizeof(kScopes) / sizeof(kScopes[0]) == core::kScopeCount);
 
 constexpr Choice kPolicies[] = {
-    {"drop_newest", "what no longer fits is dropped, and counted exactly"},
+    {"drop_newest", "the operator is dropped; the program never waits"},
+    {"overwrite_oldest", "it takes the place of the oldest one in the ring"},
+    {"block", "the program waits, 100ms at most; then the operator is dropped"},
 };
 
 constexpr Choice kSinks[] = {
@@ -157,8 +159,12 @@ constexpr Option kOptions[] = {
      fetch<&Config::buffer, &Config::Buffer::total_bytes>},
 
     {"buffer.policy", ValueType::kChoice, "drop_newest", 0, 0, false, kPolicies,
-     "What happens to an operator that ends while its thread's ring is full. The program never "
-     "waits.",
+     "What happens to an operator that ends while its thread's ring is full. Whatever is not in "
+     "the "
+     "trace for that is counted in the receipt, by reason. Where block has waited in vain, it "
+     "waits "
+     "no more until the background thread has emptied that ring: the program may hold a lock that "
+     "the background thread needs.",
      store<&Config::buffer, &Config::Buffer::policy>,
      fetch<&Config::buffer, &Config::Buffer::policy>},
 

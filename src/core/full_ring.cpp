@@ -21,6 +21,11 @@ void pause_briefly() noexcept {
 
 bool find_room(ThreadHeader& header) noexcept { return header.ring.find_room(header.head); }
 
+/// False in the flush thread itself, where there is none, and once the program is leaving.
+bool is_served(const ThreadHeader& header, const Consumer& consumer) noexcept {
+  return consumer.serves(header.tid) && !g_stopped.load(std::memory_order_relaxed);
+}
+
 bool spin_for_room(ThreadHeader& header) noexcept {
   const std::uint64_t end_ns = clock_ns(CLOCK_MONOTONIC) + kSpin_ns;
   do {
@@ -37,7 +42,7 @@ bool sleep_for_room(ThreadHeader& header, Consumer& consumer) noexcept {
     const std::uint32_t round = consumer.round();
     if (find_room(header)) return true;
     const std::uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
-    if (now_ns >= end_ns || g_stopped.load(std::memory_order_relaxed)) return false;
+    if (now_ns >= end_ns || !is_served(header, consumer)) return false;
     consumer.wake(kWakeToDrain);
     consumer.wait_for_drain(round, end_ns - now_ns);
   }
@@ -49,10 +54,7 @@ bool wait_for_room(ThreadHeader& header) noexcept {
   if (header.gave_up_at == head_mark) return false;
   header.gave_up_at = 0;
   Process* process = g_process.load(std::memory_order_relaxed);
-  if (process == nullptr || !process->consumer.serves(header.tid) ||
-      g_stopped.load(std::memory_order_relaxed)) {
-    return false;
-  }
+  if (process == nullptr || !is_served(header, process->consumer)) return false;
   const ErrnoGuard keep_errno;
   if (spin_for_room(header) || sleep_for_room(header, process->consumer)) return true;
   header.gave_up_at = head_mark;
@@ -63,10 +65,10 @@ bool wait_for_room(ThreadHeader& header) noexcept {
 
 bool make_room(ThreadHeader& header) noexcept {
   switch (header.ring_policy) {
-    case kOverwriteOldest:
+    case kRingOverwriteOldest:
       header.ring.take_oldest(header.ring_reserved, kOverwriteBatch);
       return true;
-    case kBlock:
+    case kRingBlock:
       return wait_for_room(header);
     default:
       return find_room(header);

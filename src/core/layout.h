@@ -178,7 +178,7 @@ static_assert(std::is_standard_layout_v<ThreadBuffer> && sizeof(ThreadBuffer) ==
 inline std::uint64_t first_whole_record(const ThreadHeader& header) noexcept {
   const std::uint64_t head = header.head.load(std::memory_order_relaxed);
   const std::uint64_t tail = header.ring.tail.load(std::memory_order_relaxed);
-  if (header.ring_policy != kOverwriteOldest || tail - head <= header.ring.mask) return head;
+  if (header.ring_policy != kRingOverwriteOldest || tail - head <= header.ring.mask) return head;
   return tail - header.ring.mask;
 }
 

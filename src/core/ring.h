@@ -10,9 +10,9 @@ namespace torchtrace::core {
 
 /// What happens to an element for which there is no room.
 enum RingPolicy : std::uint32_t {
-  kDropNewest = 0,       ///< It is dropped.
-  kOverwriteOldest = 1,  ///< It takes the place of the oldest one: a flight recorder.
-  kBlock = 2             ///< The producer waits for the consumer, with a bound (full_ring.h).
+  kRingDropNewest = 0,       ///< It is dropped.
+  kRingOverwriteOldest = 1,  ///< It takes the place of the oldest one: a flight recorder.
+  kRingBlock = 2             ///< The producer waits for the consumer, with a bound (full_ring.h).
 };
 
 /// Producer's side of a single-producer single-consumer ring: the consumer only reads `tail`.

@@ -18,7 +18,7 @@ class Mapping;
 class ThreadRegistry {
  public:
   /// Thread: one, before the others. False if there is no memory.
-  bool create(Mapping& mapping, RingPolicy policy = kDropNewest) noexcept;
+  bool create(Mapping& mapping, RingPolicy policy = kRingDropNewest) noexcept;
 
   /// Buffer and identity for the calling thread, set as `t_buffer`; nullptr if none can be had (cap
   /// reached, no memory, or the thread is already past its own end): count, do not record.
@@ -43,7 +43,7 @@ class ThreadRegistry {
   ThreadBuffer* take_new() noexcept;
 
   Mapping* mapping_ = nullptr;
-  RingPolicy policy_ = kDropNewest;
+  RingPolicy policy_ = kRingDropNewest;
   std::atomic<ThreadBuffer*>* buffers_ = nullptr;
   std::atomic<std::uint32_t> next_buffer_{0};
   std::atomic<std::uint32_t> free_count_{0};

@@ -48,7 +48,7 @@ void Collector::collect(Sequencer& sequencer) {
   const std::vector<ThreadBuffer*> rings = occupied();
   const std::uint64_t half = process_.mapping.ring_slots() / 2;
   for (ThreadBuffer* buffer : rings) {
-    const bool overwrites = buffer->header.ring_policy == core::kOverwriteOldest;
+    const bool overwrites = buffer->header.ring_policy == core::kRingOverwriteOldest;
     const std::size_t count = overwrites ? salvage(*buffer, sequencer) : drain(*buffer, sequencer);
     if (count >= half) is_pressed_ = true;
   }

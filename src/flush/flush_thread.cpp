@@ -1,6 +1,5 @@
 #include "flush/flush_thread.h"
 
-#include <linux/futex.h>
 #include <signal.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -10,6 +9,7 @@
 #include <vector>
 
 #include "core/clock.h"
+#include "core/futex.h"
 #include "core/leftovers.h"
 #include "core/log.h"
 
@@ -30,21 +30,9 @@ constexpr int kSettleTries = 20;
 
 std::atomic<bool> g_pause_said{false};
 
-void futex_wait(std::atomic<std::uint32_t>& word, std::uint32_t expected,
-                std::uint64_t ns) noexcept {
-  timespec timeout{};
-  timeout.tv_sec = static_cast<time_t>(ns / kSecond_ns);
-  timeout.tv_nsec = static_cast<long>(ns % kSecond_ns);
-  syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, expected, &timeout, nullptr, 0);
-}
-
 void sleep_ns(std::uint64_t ns) noexcept {
   const timespec time{static_cast<time_t>(ns / kSecond_ns), static_cast<long>(ns % kSecond_ns)};
   nanosleep(&time, nullptr);
-}
-
-void futex_wake_all(std::atomic<std::uint32_t>& word) noexcept {
-  syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, INT32_MAX, nullptr, nullptr, 0);
 }
 
 }  // namespace
@@ -72,13 +60,12 @@ bool FlushThread::start() noexcept {
 }
 
 bool FlushThread::finish(std::uint64_t deadline_ns) noexcept {
-  must_finish_.store(1, std::memory_order_release);
-  futex_wake_all(must_finish_);
+  process_.consumer.wake(core::kWakeToFinish);
   const std::uint64_t end_ns = core::clock_ns(CLOCK_MONOTONIC) + deadline_ns;
   while (has_finished_.load(std::memory_order_acquire) == 0) {
     const std::uint64_t now_ns = core::clock_ns(CLOCK_MONOTONIC);
     if (now_ns >= end_ns) return false;
-    futex_wait(has_finished_, 0, end_ns - now_ns);
+    core::futex_wait(has_finished_, 0, end_ns - now_ns);
   }
   return true;
 }
@@ -89,7 +76,10 @@ bool FlushThread::is_this_thread() const noexcept {
 
 void* FlushThread::run(void* self) noexcept {
   auto& thread = *static_cast<FlushThread*>(self);
-  thread.tid_.store(static_cast<pid_t>(syscall(SYS_gettid)), std::memory_order_relaxed);
+  core::Consumer& consumer = thread.process_.consumer;
+  const auto tid = static_cast<pid_t>(syscall(SYS_gettid));
+  thread.tid_.store(tid, std::memory_order_relaxed);
+  consumer.set_thread(static_cast<std::uint32_t>(tid));
   try {
     thread.loop();
   } catch (const std::exception& error) {
@@ -98,18 +88,22 @@ void* FlushThread::run(void* self) noexcept {
     core::say("tracing is off: the flush thread failed");
     core::say(error.what());
   }
+  consumer.set_thread(0);
+  consumer.has_drained();  // nobody waits for it any more
   thread.has_finished_.store(1, std::memory_order_release);
-  futex_wake_all(thread.has_finished_);
+  core::futex_wake_all(thread.has_finished_);
   return nullptr;
 }
 
 void FlushThread::loop() {
   prepare();
-  while (must_finish_.load(std::memory_order_acquire) == 0) {
+  core::Consumer& consumer = process_.consumer;
+  while (!consumer.take(core::kWakeToFinish)) {
+    consumer.take(core::kWakeToDrain);
     period();
     tell_source();
-    sleep_until_woken(collector_.is_pressed() ? std::min(kPressedPeriod_ns, options_.period_ns)
-                                              : options_.period_ns);
+    consumer.sleep(collector_.is_pressed() ? std::min(kPressedPeriod_ns, options_.period_ns)
+                                           : options_.period_ns);
   }
   last_periods();
 }
@@ -262,7 +256,5 @@ void FlushThread::tell_source() noexcept {
     core::say_once(g_pause_said, "no LTTng session records: paused until one does");
   }
 }
-
-void FlushThread::sleep_until_woken(std::uint64_t ns) noexcept { futex_wait(must_finish_, 0, ns); }
 
 }  // namespace torchtrace::flush

@@ -18,7 +18,9 @@ namespace torchtrace::flush {
 /// The background thread: every `period_ns` it drains the rings, orders what it found, and hands
 /// what the watermark has passed to the sink.
 ///
-/// Named `torchtrace-sink`, all signals blocked, sleeps on a futex and never spins. Owner: leaked
+/// Named `torchtrace-sink`, all signals blocked, sleeps on a futex and never spins. A thread whose
+/// ring is full may wait for it (core/full_ring.h) while it holds any lock of the program, so once
+/// it has loaded the provider it takes none but the allocator's, and PyTorch's as it registers. Owner: leaked
 /// on purpose; a forked child has none until its first operator.
 class FlushThread {
  public:
@@ -61,7 +63,6 @@ class FlushThread {
   void write_receipt(bool is_final);
   void last_periods();
   void tell_source() noexcept;
-  void sleep_until_woken(std::uint64_t ns) noexcept;
 
   core::Process& process_;
   Options options_;
@@ -78,7 +79,6 @@ class FlushThread {
   std::uint64_t anchors_taken_ = 0;
   std::uint64_t names_overflowed_ = 0;
   std::atomic<pid_t> tid_{0};
-  std::atomic<std::uint32_t> must_finish_{0};   ///< Futex.
   std::atomic<std::uint32_t> has_finished_{0};  ///< Futex.
   pthread_mutex_t loader_mutex_ = PTHREAD_MUTEX_INITIALIZER;
 };

@@ -23,7 +23,7 @@ void record_top(ThreadBuffer& buffer, const RecordFunction& event,
   core::ThreadHeader& header = buffer.header;
   const std::uint32_t depth = header.depth.load(std::memory_order_relaxed);
   const OpenOp& frame = buffer.frames[depth];
-  Record* record = next_slot_for(buffer, op_id_of(frame));
+  Record* record = next_slot(buffer);
   if (record != nullptr) {
     copy_frame(*record, header, frame, t1_ticks);
     if (layout_is_known()) {
@@ -32,6 +32,8 @@ void record_top(ThreadBuffer& buffer, const RecordFunction& event,
       copy_no_link(*record);
     }
     header.ring.publish();
+  } else {
+    note_no_room(header, op_id_of(frame));
   }
   header.depth.store(depth - 1, std::memory_order_release);
 }

@@ -2,6 +2,7 @@
 
 #include "core/caution.h"
 #include "core/clock.h"
+#include "core/full_ring.h"
 #include "core/process.h"
 #include "observer/layout_check.h"
 #include "observer/thread_data.h"
@@ -124,12 +125,16 @@ void copy_link(core::Record& record, const RecordFunction& event) noexcept {
 /// Remembers where records were lost. Cold.
 void note_loss(core::ThreadHeader& header, core::Counter& reason, std::uint64_t op_id) noexcept;
 
-/// The next slot of the ring; nullptr: there is none, by the ring's policy. Not hot.
-core::Record* next_slot(core::ThreadBuffer& buffer) noexcept;
+/// Same, for an operator that ended and found no room in the ring. Cold.
+void note_no_room(core::ThreadHeader& header, std::uint64_t op_id) noexcept;
 
-/// Same, for the record of an operator that counts as recorded: where there is none, it is counted
-/// as dropped.
-core::Record* next_slot_for(core::ThreadBuffer& buffer, std::uint64_t op_id) noexcept;
+/// The next slot of the ring; nullptr: there is none, by the ring's policy.
+inline core::Record* next_slot(core::ThreadBuffer& buffer) noexcept {
+  core::ThreadHeader& header = buffer.header;
+  const bool has_room = header.ring.has_room();
+  if (__builtin_expect(!has_room, 0) && !core::make_room(header)) return nullptr;
+  return buffer.slots() + header.ring.slot();
+}
 
 /// Pops what ended elsewhere from the top of the stack, and a stale frame at the same address.
 /// Returns the depth.

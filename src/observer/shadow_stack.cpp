@@ -1,4 +1,3 @@
-#include "core/full_ring.h"
 #include "observer/op_path.h"
 
 /// What happens to the shadow stack when starts and ends do not pair up: user scopes that end out
@@ -35,7 +34,7 @@ void abandon(ThreadBuffer& buffer, const OpenOp& frame, std::uint64_t now_ticks)
   ThreadHeader& header = buffer.header;
   note_loss(header, header.abandoned, op_id_of(frame));
   // What is overwritten is counted as such, and an operator counts once.
-  if (header.ring_policy == core::kOverwriteOldest) return;
+  if (header.ring_policy == core::kRingOverwriteOldest) return;
   core::Record* record = next_slot(buffer);
   if (record == nullptr) return;
   copy_frame(*record, header, frame, now_ticks);
@@ -126,16 +125,8 @@ void note_loss(ThreadHeader& header, core::Counter& reason, std::uint64_t op_id)
   core::bump(reason);
 }
 
-core::Record* next_slot(ThreadBuffer& buffer) noexcept {
-  ThreadHeader& header = buffer.header;
-  if (!header.ring.has_room() && !core::make_room(header)) return nullptr;
-  return buffer.slots() + header.ring.slot();
-}
-
-core::Record* next_slot_for(ThreadBuffer& buffer, std::uint64_t op_id) noexcept {
-  core::Record* record = next_slot(buffer);
-  if (record == nullptr) note_loss(buffer.header, core::no_room_counter(buffer.header), op_id);
-  return record;
+void note_no_room(ThreadHeader& header, std::uint64_t op_id) noexcept {
+  note_loss(header, core::no_room_counter(header), op_id);
 }
 
 }  // namespace torchtrace::observer

@@ -39,8 +39,8 @@ std::uint32_t take_entry(ThreadBuffer& buffer) noexcept {
 void push_record(ThreadBuffer& buffer, const ScopeContext& context,
                  std::uint64_t t1_ticks) noexcept {
   ThreadHeader& header = buffer.header;
-  core::Record* record = next_slot_for(buffer, context.op_id);
-  if (record == nullptr) return;
+  core::Record* record = next_slot(buffer);
+  if (record == nullptr) return note_no_room(header, context.op_id);
   const OpenOp& entry = context.owner->scopes[context.entry];
   std::uint64_t info = entry.info.load(std::memory_order_relaxed);
   if (header.slot != core::OpId::slot(context.op_id)) info |= core::kFlagAsync;

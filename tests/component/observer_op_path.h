@@ -52,7 +52,8 @@ class op_path : public testing::Test {
   }
 
   /// Leaked, as in the agent.
-  void make_process(std::uint64_t ring_bytes, std::uint32_t max_buffers) {
+  void make_process(std::uint64_t ring_bytes, std::uint32_t max_buffers,
+                    core::RingPolicy policy = core::kRingDropNewest) {
     // Reachable for ever, as in the agent.
     static auto* const processes = new std::vector<core::Process*>;
     g_test_process = new core::Process;
@@ -63,7 +64,7 @@ class op_path : public testing::Test {
     options.root = root_.c_str();
     ASSERT_TRUE(g_test_process->mapping.create(options));
     ASSERT_TRUE(g_test_process->names.create(g_test_process->mapping));
-    ASSERT_TRUE(g_test_process->threads.create(g_test_process->mapping));
+    ASSERT_TRUE(g_test_process->threads.create(g_test_process->mapping, policy));
     collector_ = std::make_unique<flush::Collector>(*g_test_process);
   }
 

@@ -109,8 +109,9 @@ TEST(option_table, lists_choices_in_the_order_of_their_enumerators) {
       {SinkKind::kAuto, SinkKind::kLttng, SinkKind::kCtf, SinkKind::kNone, SinkKind::kOff});
   expect_choices("output.when_full", [](const Config& c) { return c.output.when_full; },
                  {WhenFull::kRotate, WhenFull::kStop});
-  expect_choices("buffer.policy", [](const Config& c) { return c.buffer.policy; },
-                 {OverflowPolicy::kDropNewest});
+  expect_choices(
+      "buffer.policy", [](const Config& c) { return c.buffer.policy; },
+      {OverflowPolicy::kDropNewest, OverflowPolicy::kOverwriteOldest, OverflowPolicy::kBlock});
   expect_choices("clock.source", [](const Config& c) { return c.clock.source; },
                  {ClockSource::kAuto, ClockSource::kTsc, ClockSource::kMonotonic});
 }
