@@ -69,8 +69,8 @@ struct alignas(64) Record {
 };
 static_assert(sizeof(Record) == 64 && alignof(Record) == 64);
 
-/// Stores a field of a record in a ring. Atomic, since the consumer of a ring that overwrites may be
-/// copying it (core/ring.h); the machine code is that of a plain store.
+/// Stores a field of a record in a ring. Atomic, since the consumer of a ring that overwrites may
+/// be copying it (core/ring.h); the machine code is that of a plain store.
 template <class T, class Value>
 void put(T& field, Value value) noexcept {
   __atomic_store_n(&field, static_cast<T>(value), __ATOMIC_RELAXED);

@@ -84,9 +84,9 @@ std::size_t drain_ring(const T* slots, Index mask, const std::atomic<Index>& sha
   return count;
 }
 
-/// The consumer's side of a ring whose producer overwrites: `begin`, copy the elements [first, end),
-/// `torn`. Of a position the producer may be writing anything from the moment it is reserved, so
-/// that copies are good if, after the last of them was made, their slots were not yet reserved anew.
+/// The consumer's side of a ring whose producer overwrites: `begin`, copy the elements [first,
+/// end), `torn`. The producer may be writing into a slot from the moment it is reserved, so copies
+/// are good if their slots were not yet reserved anew when the last of them had been made.
 /// Source of the protocol: as of `read_open_op` (layout.h), with an index as the sequence number.
 ///
 /// `reserved` may be ahead of the head by less than the range of `Index`. Thread: consumer only.

@@ -19,9 +19,9 @@ namespace torchtrace::flush {
 /// what the watermark has passed to the sink.
 ///
 /// Named `torchtrace-sink`, all signals blocked, sleeps on a futex and never spins. A thread whose
-/// ring is full may wait for it (core/full_ring.h) while it holds any lock of the program, so once
-/// it has loaded the provider it takes none but the allocator's, and PyTorch's as it registers. Owner: leaked
-/// on purpose; a forked child has none until its first operator.
+/// ring is full may wait for it (core/full_ring.h) while it holds any lock of the program; of those
+/// it takes the loader's as it opens the provider, the allocator's, and PyTorch's as it registers.
+/// Owner: leaked on purpose; a forked child has none until its first operator.
 class FlushThread {
  public:
   struct Options {
