@@ -170,8 +170,8 @@ struct alignas(4096) ThreadBuffer {
 static_assert(std::is_standard_layout_v<ThreadBuffer> && sizeof(ThreadBuffer) == 53248);
 
 /// Index of the oldest record in the ring of a dead process that is whole; up to `ring.tail` all
-/// are, at slot `index & ring.mask`. Records from `head` up to the one returned were overwritten and
-/// counted nowhere yet: the consumer's `overwritten` is what it had found before that.
+/// are, at slot `index & ring.mask`. Records from `head` up to the one returned were overwritten
+/// and counted nowhere yet: the consumer's `overwritten` is what it had found before that.
 ///
 /// The producer overwrites in order and publishes each record by itself, so that in a ring which
 /// has gone round only the record in the next slot may be half overwritten.

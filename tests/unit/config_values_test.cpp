@@ -129,7 +129,7 @@ const std::vector<Case>& refused() {
       {"buffer.total", R"("65535")", "below the minimum of 64KiB"},
       {"buffer.total", R"("68719476737")", "above the maximum of 64GiB"},
       {"buffer.total", "inf", "a floating-point number, expected a size such as \"4MiB\""},
-      {"buffer.policy", R"("overwrite")", "not one of drop_newest, overwrite_oldest, block"},
+      {"buffer.policy", R"("grow")", "not one of drop_newest, overwrite_oldest, block"},
       {"buffer.policy", R"("drop-newest")",
        "not one of drop_newest, overwrite_oldest, block; did you mean \"drop_newest\"?"},
       {"output.sink", R"("ltng")",
