@@ -69,7 +69,7 @@ class Pipeline {
   explicit Pipeline(flush::Sink& sink)
       : sink_(sink),
         collector_(process()),
-        writer_(info_, process().names, collector_, {50'000'000, 10'000'000}),
+        writer_(info_, process().names.arena(), collector_.threads(), {50'000'000, 10'000'000}),
         clock_(calibrated_clock()) {}
 
   void period() {

@@ -58,7 +58,8 @@ const std::vector<ReceiptReason>& loss_reasons() {
   static const std::vector<ReceiptReason> kReasons = {
       {"disk_full", &torchtrace_receipt::lost_disk_full},
       {"rotated_out", &torchtrace_receipt::lost_rotated_out},
-      {"elsewhere", &torchtrace_receipt::lost_elsewhere}};
+      {"elsewhere", &torchtrace_receipt::lost_elsewhere},
+      {"killed", &torchtrace_receipt::lost_killed}};
   return kReasons;
 }
 

@@ -59,7 +59,8 @@ Json receipt_json(const torchtrace_receipt& receipt, bool known, const ReceiptCh
   json["lost"] = {{"lttng", or_null(check.lost_lttng)},
                   {"disk_full", count(receipt.lost_disk_full)},
                   {"rotated_out", count(receipt.lost_rotated_out)},
-                  {"elsewhere", count(receipt.lost_elsewhere)}};
+                  {"elsewhere", count(receipt.lost_elsewhere)},
+                  {"killed", count(receipt.lost_killed)}};
   json["commands"] = unknown_commands_json();
   json["not_seen"] = Json::array();
   json["names_overflowed"] = count(receipt.names_overflowed);

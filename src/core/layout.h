@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "core/post_mortem.h"
 #include "core/record.h"
 #include "core/ring.h"
 
@@ -18,7 +19,7 @@ namespace torchtrace::core {
 ///   buffers_offset  thread buffers, all of `buffer_bytes`: ThreadHeader, OpenOp frames[],
 ///                   OpenOp scopes[], Record slots[]
 inline constexpr char kMappingMagic[8] = {'T', 'T', 'R', 'A', 'C', 'E', 'M', '1'};
-inline constexpr std::uint32_t kMappingVersion = 3;
+inline constexpr std::uint32_t kMappingVersion = 4;
 
 /// Operators open at once on one thread. Deeper ones are counted `dropped_too_deep`.
 inline constexpr std::uint32_t kMaxFrames = 255;
@@ -62,6 +63,10 @@ struct ProcessHeader {
   /// Written by many threads, but only where one has no buffer to count in.
   alignas(64) Counter unbuffered_started;  ///< Starts on a thread that has no buffer.
   Counter dropped_no_buffer;               ///< Those, and ends on a thread that has none.
+  /// Written by the flush thread.
+  alignas(64) FlushProgress progress;
+  EndedThreadsPair ended;
+  ProcessFacts facts;
 };
 
 /// One name in the arena; `id` = offset / 8. Id 0 stands for "did not fit".

@@ -24,6 +24,7 @@ std::uint32_t hash_name(std::string_view base, std::string_view overload) noexce
 
 constexpr std::string_view kOverflowName = "torchtrace::name_table_full";
 constexpr std::string_view kEmptyName = "(unnamed)";
+constexpr std::string_view kDamagedName = "(damaged name)";
 
 }  // namespace
 
@@ -91,12 +92,22 @@ bool NameTable::equals(std::uint32_t id, std::string_view base,
          known.compare(base.size() + 1, overload.size(), overload) == 0;
 }
 
-std::string_view NameTable::text(std::uint32_t id) const noexcept {
-  if (id == kOverflowId) return kOverflowName;
-  const char* place = mapping_->names() + std::size_t{id} * 8;
+std::string_view NameTable::text(std::uint32_t id) const noexcept { return arena().text(id); }
+
+NameArena NameTable::arena() const noexcept {
+  return {mapping_->names(), mapping_->header().names_bytes};
+}
+
+std::string_view NameArena::text(std::uint32_t id) const noexcept {
+  if (id == NameTable::kOverflowId) return kOverflowName;
+  const std::uint64_t offset = std::uint64_t{id} * 8;
+  if (offset + sizeof(NameEntry) >= bytes_) return kDamagedName;
   NameEntry entry{};
-  std::memcpy(&entry, place, sizeof(entry));
-  return {place + sizeof(NameEntry), entry.length};
+  std::memcpy(&entry, names_ + offset, sizeof(entry));
+  const char* text = names_ + offset + sizeof(NameEntry);
+  const std::uint64_t room = bytes_ - offset - sizeof(NameEntry);
+  if (entry.length == 0 || entry.length >= room || text[entry.length] != '\0') return kDamagedName;
+  return {text, entry.length};
 }
 
 }  // namespace torchtrace::core

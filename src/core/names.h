@@ -11,6 +11,21 @@ namespace torchtrace::core {
 
 class Mapping;
 
+/// The texts of a name arena, in the process itself or in a copy of what a dead one has left.
+class NameArena {
+ public:
+  /// `bytes` that may be read from `names` on; of a multiple of 8.
+  NameArena(const char* names, std::uint64_t bytes) noexcept : names_(names), bytes_(bytes) {}
+
+  /// Text of an id, with a NUL behind it; never empty, never outside the arena, whatever that
+  /// holds. Valid as long as the arena.
+  std::string_view text(std::uint32_t id) const noexcept;
+
+ private:
+  const char* names_;
+  std::uint64_t bytes_;
+};
+
 /// The process's table of operator names: each distinct name once, in the arena of the shared
 /// mapping, so that a killed program's operators can still be named.
 ///
@@ -33,6 +48,9 @@ class NameTable {
 
   /// Text of an id; never empty. Valid as long as the mapping.
   std::string_view text(std::uint32_t id) const noexcept;
+
+  /// What `text` reads.
+  NameArena arena() const noexcept;
 
  private:
   using Slot = std::atomic<std::uint64_t>;  ///< hash << 32 | id, 0 = empty

@@ -3,7 +3,6 @@
 #include <sys/mman.h>
 
 #include <algorithm>
-#include <cstring>
 
 #include "core/ring.h"
 
@@ -23,27 +22,13 @@ std::uint64_t value(const core::Counter& counter) noexcept {
   return counter.load(std::memory_order_relaxed);
 }
 
-/// Adds what one thread has counted.
-void add_counters(Totals& totals, const ThreadHeader& header) noexcept {
-  totals.started += header.started();
-  totals.dropped_ring_full += value(header.dropped_ring_full);
-  totals.dropped_too_deep += value(header.dropped_too_deep);
-  totals.dropped_no_scope += value(header.dropped_no_scope);
-  totals.dropped_abandoned += value(header.abandoned);
-  totals.dropped_block_timeout += value(header.dropped_block_timeout);
-  totals.dropped_overwritten += value(header.overwritten);
-}
-
 }  // namespace
 
 void Collector::collect(Sequencer& sequencer) {
   open_ = 0;
   is_pressed_ = false;
   // All stacks before any ring: an operator that ends in between is in both, never in neither.
-  for (const ThreadBuffer* buffer : occupied()) {
-    read_stack(*buffer, sequencer);
-    read_scopes(*buffer, sequencer);
-  }
+  for (const ThreadBuffer* buffer : occupied()) read_open(*buffer, sequencer);
   // Looked for again: a thread may begin with the end of a scope that was just read as ended.
   const std::vector<ThreadBuffer*> rings = occupied();
   const std::uint64_t half = process_.mapping.ring_slots() / 2;
@@ -73,23 +58,19 @@ std::vector<ThreadBuffer*> Collector::occupied() {
 ThreadBuffer* Collector::occupant(std::uint32_t index) const noexcept {
   ThreadBuffer* buffer = process_.threads.buffer(index);
   if (buffer == nullptr || seats_[index].slot == 0) return nullptr;
-  const std::uint32_t owner = buffer->header.state.load(std::memory_order_acquire);
-  if (owner != core::kBufferActive && owner != core::kBufferClosed) return nullptr;
+  if (!is_occupied(buffer->header)) return nullptr;
   return seats_[index].slot == buffer->header.slot ? buffer : nullptr;
 }
 
 bool Collector::meet(std::uint32_t index, ThreadBuffer& buffer) {
   const ThreadHeader& header = buffer.header;
-  const std::uint32_t owner = header.state.load(std::memory_order_acquire);
-  if (owner != core::kBufferActive && owner != core::kBufferClosed) return false;
+  if (!is_occupied(header)) return false;
   Seat& seat = seats_[index];
   if (seat.slot == header.slot) return true;
   const bool is_new_buffer = seat.slot == 0;
   seat = {};
   seat.slot = header.slot;
-  const std::size_t length = strnlen(header.name, sizeof(header.name));
-  threads_[seat.slot] = {seat.slot, header.tid, header.torch_thread,
-                         length == 0 ? "unknown" : std::string(header.name, length)};
+  threads_.add(thread_info(header));
   new_threads_.push_back(seat.slot);
   if (is_new_buffer) {
     // Takes the page faults of the first lap off the op thread. Changes no byte; a kernel that does
@@ -100,27 +81,13 @@ bool Collector::meet(std::uint32_t index, ThreadBuffer& buffer) {
   return true;
 }
 
-void Collector::read_stack(const ThreadBuffer& buffer, Sequencer& sequencer) {
-  const std::uint32_t depth =
-      std::min(buffer.header.depth.load(std::memory_order_acquire), core::kMaxFrames);
-  OpenOpCopy copy{};
-  for (std::uint32_t at = 1; at <= depth; ++at) {
-    if (!core::read_open_op(buffer.frames[at], copy) || copy.scope_entry != 0) continue;
-    sequencer.add_open(copy);
+void Collector::read_open(const ThreadBuffer& buffer, Sequencer& sequencer) {
+  const auto take = [&](const OpenOpCopy& op) {
+    sequencer.add_open(op);
     ++open_;
-  }
-}
-
-void Collector::read_scopes(const ThreadBuffer& buffer, Sequencer& sequencer) {
-  const std::uint32_t used = buffer.header.scopes_used.load(std::memory_order_acquire);
-  OpenOpCopy copy{};
-  for (std::uint32_t at = 0; at < used; ++at) {
-    const core::OpenOp& entry = buffer.scopes[at];
-    if (entry.state.load(std::memory_order_acquire) != core::kScopeOpen) continue;
-    if (!core::read_open_op(entry, copy) || copy.state != core::kScopeOpen) continue;
-    sequencer.add_open(copy);
-    ++open_;
-  }
+  };
+  for_each_open_frame(buffer, take);
+  for_each_open_scope(buffer, take);
 }
 
 std::size_t Collector::drain(ThreadBuffer& buffer, Sequencer& sequencer) {
@@ -166,13 +133,17 @@ void Collector::retire(ThreadBuffer& buffer, Sequencer& sequencer) {
   }
   add_losses(ended_losses_, header, seat);
   add_counters(ended_, header);
+  publish_ended(header.slot);
   sequencer.retire(header.slot, core::read_ticks());
   process_.threads.recycle(buffer);
 }
 
-const ThreadInfo& Collector::thread(std::uint32_t slot) const noexcept {
-  const auto found = threads_.find(slot);
-  return found == threads_.end() ? unknown_thread_ : found->second;
+/// Before the buffer is given back, which forgets what its thread has counted.
+void Collector::publish_ended(std::uint32_t last_slot) noexcept {
+  process_.mapping.header().ended.publish(
+      {ended_.started, ended_.dropped_ring_full, ended_.dropped_too_deep, ended_.dropped_no_scope,
+       ended_.dropped_abandoned, ended_.dropped_block_timeout, ended_.dropped_overwritten,
+       last_slot});
 }
 
 std::vector<std::uint32_t> Collector::present_threads() const {
@@ -236,11 +207,7 @@ Totals Collector::totals() const noexcept {
   Totals totals = ended_;
   for (std::uint32_t index = 0; index < process_.threads.count(); ++index) {
     const ThreadBuffer* buffer = process_.threads.buffer(index);
-    if (buffer == nullptr) continue;
-    const std::uint32_t owner = buffer->header.state.load(std::memory_order_acquire);
-    if (owner == core::kBufferActive || owner == core::kBufferClosed) {
-      add_counters(totals, buffer->header);
-    }
+    if (buffer != nullptr && is_occupied(buffer->header)) add_counters(totals, buffer->header);
   }
   const core::ProcessHeader& header = process_.mapping.header();
   totals.started += value(header.unbuffered_started);

@@ -43,7 +43,11 @@ class CtfSink final : public Sink {
 
 std::unique_ptr<Sink> make_or_throw(const CtfSinkOptions& options, std::string& error) {
   const std::string folder = options.output_directory + "/" + options.trace_name;
-  const CtfTraceIdentity identity = describe_this_process(options.trace_name);
+  CtfTraceIdentity identity = describe_this_process(options.trace_name);
+  if (options.pid != 0) {
+    identity.pid = options.pid;
+    identity.process_name = options.process_name;
+  }
   if (!create_trace_folder(folder, ctf_metadata(identity), error)) return nullptr;
   auto sink = std::make_unique<CtfSink>(options, folder, identity.uuid);
   if (sink->open(error)) return sink;

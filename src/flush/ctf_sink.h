@@ -15,6 +15,10 @@ struct CtfSinkOptions {
   std::uint64_t max_bytes = 0;   ///< Budget for the whole output directory; 0: none.
   config::WhenFull when_full = config::WhenFull::kRotate;
 
+  /// Whose trace it is, where that is not this process: its id and name. 0: this one.
+  std::uint32_t pid = 0;
+  std::string process_name;
+
   /// Called at most once, on the sink's thread, with one sentence, when nothing more can be written
   /// (disk full, budget spent, trace removed); the sentence lives until it returns. May be null.
   void (*say)(const char* sentence) = nullptr;

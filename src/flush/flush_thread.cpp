@@ -12,6 +12,7 @@
 #include "core/futex.h"
 #include "core/leftovers.h"
 #include "core/log.h"
+#include "flush/post_mortem_notes.h"
 
 namespace torchtrace::flush {
 
@@ -42,7 +43,8 @@ FlushThread::FlushThread(core::Process& process, Options options)
       options_(std::move(options)),
       collector_(process),
       choice_(options_.sink),
-      writer_(options_.info, process.names, collector_, {options_.hold_ns, options_.period_ns}) {}
+      writer_(options_.info, process.names.arena(), collector_.threads(),
+              {options_.hold_ns, options_.period_ns}) {}
 
 bool FlushThread::start() noexcept {
   // The host may expect one thread of its own to take a signal.
@@ -110,6 +112,9 @@ void FlushThread::loop() {
 
 void FlushThread::prepare() {
   anchor_ = core::take_anchor();
+  note_anchor(process_.mapping.header(), anchor_);
+  note_facts(process_.mapping.header(), options_.info, {options_.hold_ns, options_.period_ns},
+             options_.sink.directory);
   pthread_mutex_lock(&loader_mutex_);
   choice_.load_provider();
   pthread_mutex_unlock(&loader_mutex_);
@@ -125,10 +130,7 @@ void FlushThread::calibrate() {
   } else {
     clock_.add(anchor_);
   }
-  core::ProcessHeader& header = process_.mapping.header();
-  const std::uint32_t count = header.anchor_count.load(std::memory_order_relaxed);
-  header.anchors[count % core::kAnchorsKept] = anchor_;
-  header.anchor_count.store(count + 1, std::memory_order_release);
+  note_anchor(process_.mapping.header(), anchor_);
 }
 
 void FlushThread::period() {
@@ -141,8 +143,12 @@ void FlushThread::period() {
   if (anchors_taken_ == 0) return sequencer_.hold();
   const bool is_new_sink = choice_.update(sequencer_.pending(), false);
   if (choice_.sink() == nullptr) return sequencer_.hold();
+  if (is_new_sink) {
+    note_trace(process_.mapping.header(), choice_.trace_directory(), choice_.trace_name());
+  }
   if (choice_.sink()->wants_state() || is_new_sink) write_state();
-  advance(now_ticks - clock_.ticks_of(options_.hold_ns), now_ticks);
+  const std::uint64_t watermark_ticks = now_ticks - clock_.ticks_of(options_.hold_ns);
+  advance(watermark_ticks, now_ticks);
   // A new trace's first receipt comes at once: the program may be killed within the second.
   if (is_new_sink) write_receipt(false);
   if (is_new_sink) next_second_ns_ = now_ns + kSecond_ns;
@@ -151,6 +157,10 @@ void FlushThread::period() {
     every_second();
   }
   choice_.sink()->end_of_period(now_ns);
+  note_progress(process_.mapping.header(),
+                {now_ticks, watermark_ticks, choice_.counts(), sequencer_.late(),
+                 core::g_inherited_ends.load(std::memory_order_relaxed), names_overflowed_,
+                 clock_.worst_error_ns()});
 }
 
 void FlushThread::advance(std::uint64_t watermark_ticks, std::uint64_t now_ticks) {

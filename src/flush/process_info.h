@@ -18,7 +18,9 @@ struct ProcessInfo {
   std::string torch_path;
   std::string agent_version;
   std::string config_digest;
-  const char* (*describe_layout)() noexcept = nullptr;  ///< Changes while the check runs.
+  /// Changes while the check runs. nullptr: `torch_layout` is what it said.
+  const char* (*describe_layout)() noexcept = nullptr;
+  std::string torch_layout;
 
   /// `HOST-PID-STARTTIME`: the name of this process's trace.
   std::string trace_name() const;

@@ -114,6 +114,8 @@ void SinkChoice::use(std::unique_ptr<Sink> sink) {
     earlier_.lost_rotated_out += counts.lost_rotated_out;
   }
   counts_only_ = sink == nullptr;
+  trace_directory_.clear();
+  trace_name_.clear();
   sink_ = std::move(sink);
   if (sink_ == nullptr) sink_.reset(new (std::nothrow) NullSink);
 }
@@ -136,7 +138,11 @@ void SinkChoice::use_ctf() {
   if (sink == nullptr) {
     core::say(("no trace is written, operators are only counted: " + error).c_str());
   }
+  const bool is_open = sink != nullptr;
   use(std::move(sink));
+  if (!is_open) return;
+  trace_directory_ = directory;
+  trace_name_ = ctf.trace_name;
 }
 
 Sink::Counts SinkChoice::counts() const noexcept {

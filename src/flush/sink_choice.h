@@ -68,6 +68,10 @@ class SinkChoice {
   /// The present sink's counts, with what earlier sinks were handed as lost to this one.
   Sink::Counts counts() const noexcept;
 
+  /// The CTF trace that is written now; both empty if it is none.
+  const std::string& trace_directory() const noexcept { return trace_directory_; }
+  const std::string& trace_name() const noexcept { return trace_name_; }
+
   /// True if the operators are only counted: no trace could be, or was to be, written.
   bool counts_only() const noexcept { return counts_only_; }
 
@@ -82,6 +86,8 @@ class SinkChoice {
   std::unique_ptr<Sink> sink_;
   std::uint64_t loaded_ns_ = 0;
   Sink::Counts earlier_;  ///< Of sinks that were left.
+  std::string trace_directory_;
+  std::string trace_name_;
   bool daemon_answers_ = false;
   bool is_in_run_ = false;
   bool is_lttng_ = false;

@@ -25,11 +25,11 @@ void fill_ended(Event& event, const SequencedOp& op, std::uint32_t pid, const Th
 }  // namespace
 
 std::uint32_t TraceWriter::end_tid(const SequencedOp& op, const ThreadInfo& thread) const {
-  return op.record.end_slot == thread.slot ? thread.tid : collector_.thread(op.record.end_slot).tid;
+  return op.record.end_slot == thread.slot ? thread.tid : threads_.find(op.record.end_slot).tid;
 }
 
 void TraceWriter::op(Sink& sink, const SequencedOp& op) {
-  const ThreadInfo& thread = collector_.thread(core::OpId::slot(op.record.op_id));
+  const ThreadInfo& thread = threads_.find(core::OpId::slot(op.record.op_id));
   if (op.kind == OpKind::kEnd) return op_end(sink, op, thread);
   const char* name = names_.text(op.record.name_id).data();
   if (op.kind == OpKind::kOp) {
@@ -73,7 +73,8 @@ void TraceWriter::process(Sink& sink, std::uint64_t ts_ns, const core::ClockAnch
   event.command = info_.command.c_str();
   event.torch_version = info_.torch_version.c_str();
   event.torch_path = info_.torch_path.c_str();
-  event.torch_layout = info_.describe_layout();
+  event.torch_layout =
+      info_.describe_layout == nullptr ? info_.torch_layout.c_str() : info_.describe_layout();
   event.agent_version = info_.agent_version.c_str();
   event.config_digest = info_.config_digest.c_str();
   event.clock = core::g_ticks_are_counter.load(std::memory_order_relaxed) ? "tsc" : "monotonic";
@@ -88,7 +89,7 @@ void TraceWriter::process(Sink& sink, std::uint64_t ts_ns, const core::ClockAnch
 }
 
 void TraceWriter::thread(Sink& sink, std::uint64_t ts_ns, std::uint32_t slot) {
-  const ThreadInfo& thread = collector_.thread(slot);
+  const ThreadInfo& thread = threads_.find(slot);
   torchtrace_thread event{};
   event.ts = ts_ns;
   event.pid = info_.pid;
@@ -103,7 +104,7 @@ void TraceWriter::loss(Sink& sink, std::uint64_t ts_ns, const Loss& loss) {
   torchtrace_loss event{};
   event.ts = ts_ns;
   event.pid = info_.pid;
-  event.tid = collector_.thread(loss.slot).tid;
+  event.tid = threads_.find(loss.slot).tid;
   event.reason = loss.reason;
   event.count = loss.count;
   event.first = loss.first;

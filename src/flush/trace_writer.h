@@ -2,9 +2,10 @@
 
 #include "core/clock.h"
 #include "core/names.h"
-#include "flush/collector.h"
 #include "flush/process_info.h"
+#include "flush/sequencer.h"
 #include "flush/sink.h"
+#include "flush/thread_buffers.h"
 
 namespace torchtrace::flush {
 
@@ -17,9 +18,9 @@ class TraceWriter {
     std::uint64_t period_ns;
   };
 
-  TraceWriter(const ProcessInfo& info, const core::NameTable& names, const Collector& collector,
+  TraceWriter(const ProcessInfo& info, const core::NameArena& names, const ThreadDirectory& threads,
               Timing timing)
-      : info_(info), names_(names), collector_(collector), timing_(timing) {}
+      : info_(info), names_(names), threads_(threads), timing_(timing) {}
 
   void op(Sink& sink, const SequencedOp& op);
   void process(Sink& sink, std::uint64_t ts_ns, const core::ClockAnchor& anchor,
@@ -32,8 +33,8 @@ class TraceWriter {
   std::uint32_t end_tid(const SequencedOp& op, const ThreadInfo& thread) const;
 
   const ProcessInfo& info_;
-  const core::NameTable& names_;
-  const Collector& collector_;
+  core::NameArena names_;
+  const ThreadDirectory& threads_;
   Timing timing_;
 };
 

@@ -1,0 +1,26 @@
+#include "flush/thread_buffers.h"
+
+#include <cstring>
+
+namespace torchtrace::flush {
+
+ThreadInfo thread_info(const core::ThreadHeader& header) {
+  const std::size_t length = strnlen(header.name, sizeof(header.name));
+  return {header.slot, header.tid, header.torch_thread,
+          length == 0 ? "unknown" : std::string(header.name, length)};
+}
+
+void add_counters(Totals& totals, const core::ThreadHeader& header) noexcept {
+  const auto value = [](const core::Counter& counter) {
+    return counter.load(std::memory_order_relaxed);
+  };
+  totals.started += header.started();
+  totals.dropped_ring_full += value(header.dropped_ring_full);
+  totals.dropped_too_deep += value(header.dropped_too_deep);
+  totals.dropped_no_scope += value(header.dropped_no_scope);
+  totals.dropped_abandoned += value(header.abandoned);
+  totals.dropped_block_timeout += value(header.dropped_block_timeout);
+  totals.dropped_overwritten += value(header.overwritten);
+}
+
+}  // namespace torchtrace::flush
