@@ -137,7 +137,9 @@ std::uint64_t TickConverter::to_ns(std::uint64_t ticks) const noexcept {
   // The distance is signed: a tick may lie before the oldest segment that is kept.
   const auto distance = static_cast<double>(static_cast<std::int64_t>(ticks - segment.ticks));
   // No llround: it would be the agent's only need of libm.
-  const double ns = distance * segment.slope;
+  // Within what can be converted back: recovery reads ticks and anchors from files.
+  constexpr double kFarthest_ns = 9e18;
+  const double ns = std::clamp(distance * segment.slope, -kFarthest_ns, kFarthest_ns);
   return segment.ns +
          static_cast<std::uint64_t>(static_cast<std::int64_t>(ns < 0 ? ns - 0.5 : ns + 0.5));
 }

@@ -33,41 +33,53 @@ struct Descriptor {
   int fd;
 };
 
-/// True if the file is the mapping of a process of our pid namespace that is gone.
-bool is_dead(int fd) noexcept {
-  if (flock(fd, LOCK_SH | LOCK_NB) != 0) return false;
+}  // namespace
+
+MappingState mapping_state(int fd) noexcept {
+  if (flock(fd, LOCK_SH | LOCK_NB) != 0) return MappingState::kRunning;
   ProcessHeader header{};
   const ssize_t length =
       pread(fd, static_cast<void*>(&header), offsetof(ProcessHeader, anchors), 0);
   flock(fd, LOCK_UN);
   if (length < static_cast<ssize_t>(offsetof(ProcessHeader, anchors)) ||
-      std::memcmp(header.magic, kMappingMagic, sizeof(kMappingMagic)) != 0) {
-    return false;  // of another version, or just being made
+      std::memcmp(header.magic, kMappingMagic, sizeof(kMappingMagic)) != 0 ||
+      header.pid_namespace_inode != pid_namespace_inode()) {
+    return MappingState::kUnknown;
   }
-  return header.pid_namespace_inode == pid_namespace_inode() &&
-         process_start_time(static_cast<pid_t>(header.pid)) != header.start_time;
+  // The program may have closed the file that holds the lock.
+  return process_start_time(static_cast<pid_t>(header.pid)) == header.start_time
+             ? MappingState::kRunning
+             : MappingState::kDead;
 }
 
-}  // namespace
-
-std::vector<Leftover> find_leftovers(const char* root) {
-  std::vector<Leftover> found;
+std::vector<FoundMapping> find_mappings(const char* root) {
+  std::vector<FoundMapping> found;
   const int user_folder = open_user_folder(root, false);
   DIR* entries = user_folder < 0 ? nullptr : fdopendir(user_folder);
   if (entries == nullptr) return found;
   while (const dirent* entry = readdir(entries)) {
     if (entry->d_name[0] < '0' || entry->d_name[0] > '9') continue;
     const std::string path = std::string(entry->d_name) + "/" + kMappingFile;
-    const Descriptor file(openat(user_folder, path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
+    const Descriptor file(
+        openat(user_folder, path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
     struct stat info {};
-    if (file.fd < 0 || fstat(file.fd, &info) != 0 || !is_dead(file.fd)) continue;
-    found.push_back(
-        {entry->d_name, info.st_mtime, static_cast<std::uint64_t>(info.st_blocks) * kBlock});
+    if (file.fd < 0 || fstat(file.fd, &info) != 0 || !S_ISREG(info.st_mode)) continue;
+    found.push_back({entry->d_name, info.st_mtime,
+                     static_cast<std::uint64_t>(info.st_blocks) * kBlock, mapping_state(file.fd)});
   }
   closedir(entries);
-  std::sort(found.begin(), found.end(), [](const Leftover& left, const Leftover& right) {
+  std::sort(found.begin(), found.end(), [](const FoundMapping& left, const FoundMapping& right) {
     return left.changed_s > right.changed_s;
   });
+  return found;
+}
+
+std::vector<Leftover> find_leftovers(const char* root) {
+  std::vector<Leftover> found = find_mappings(root);
+  found.erase(std::remove_if(
+                  found.begin(), found.end(),
+                  [](const FoundMapping& mapping) { return mapping.state != MappingState::kDead; }),
+              found.end());
   return found;
 }
 

@@ -35,7 +35,9 @@ bool is_private_folder(int fd) noexcept {
          (info.st_mode & 077) == 0;
 }
 
-int open_folder(int at, const char* name) noexcept {
+}  // namespace
+
+int open_private_folder(int at, const char* name) noexcept {
   const int fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
   if (fd >= 0 && !is_private_folder(fd)) {
     close(fd);
@@ -44,8 +46,6 @@ int open_folder(int at, const char* name) noexcept {
   }
   return fd;
 }
-
-}  // namespace
 
 std::uint64_t pid_namespace_inode() noexcept {
   struct stat info {};
@@ -56,7 +56,7 @@ int open_user_folder(const char* root, bool create) noexcept {
   char path[96];
   std::snprintf(path, sizeof(path), "%s/torchtrace-%u", root, static_cast<unsigned>(geteuid()));
   if (create && mkdir(path, 0700) != 0 && errno != EEXIST) return -1;
-  return open_folder(AT_FDCWD, path);
+  return open_private_folder(AT_FDCWD, path);
 }
 
 bool Mapping::fail(const char* why) noexcept {
@@ -84,7 +84,7 @@ bool Mapping::create_file(const char* root) noexcept {
     std::snprintf(name + length, sizeof(name) - length, "-%d", image);
     made = mkdirat(user_folder, name, 0700) == 0;
   }
-  const int folder = made ? open_folder(user_folder, name) : -1;
+  const int folder = made ? open_private_folder(user_folder, name) : -1;
   close(user_folder);
   if (folder < 0) return fail("no folder can be made in /dev/shm");
   std::snprintf(folder_, sizeof(folder_), "%s/torchtrace-%u/%s", root,

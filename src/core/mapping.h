@@ -90,6 +90,10 @@ class Mapping {
 /// Inode of /proc/self/ns/pid; 0 if unknown.
 std::uint64_t pid_namespace_inode() noexcept;
 
+/// Opens the folder `name` below the open folder `at` (or AT_FDCWD) if it is a real one, of our own
+/// effective user and without access for others. -1 and errno otherwise: EPERM if it is not private.
+int open_private_folder(int at, const char* name) noexcept;
+
 /// Opens `root`/torchtrace-UID, made if `create`, with the tests that recovery applies too: a real
 /// folder of our own effective user without access for others. -1 and errno otherwise.
 int open_user_folder(const char* root, bool create) noexcept;

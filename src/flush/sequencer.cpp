@@ -11,6 +11,13 @@ using core::Record;
 
 void Sequencer::add_open(const core::OpenOpCopy& op) { open_.push_back(op); }
 
+void Sequencer::announce(const SequencedOp& begin) {
+  Lane& lane = lanes_[OpId::slot(begin.record.op_id)];
+  lane.stack.push_back({begin.record.op_id, kStillOpen, begin.record.depth});
+  lane.announced.push_back({begin, false, 0});
+  ++announced_count_;
+}
+
 void Sequencer::add_records(const Record* first, std::size_t count) {
   for (const Record* record = first; record != first + count; ++record) {
     // Only what the watermark had passed can have been announced.

@@ -57,6 +57,10 @@ class Sequencer {
     end_of_advance(watermark_ticks);
   }
 
+  /// Recovery: an operator that the killed program itself had announced, in the order of start. It
+  /// is treated as if this sequencer had.
+  void announce(const SequencedOp& begin);
+
   /// Instead of `advance`, while there is nowhere to write to: keeps the records, forgets the
   /// stacks.
   void hold() { open_.clear(); }

@@ -19,6 +19,7 @@ enum ExitCode : int {
 void add_run(CLI::App& app, int& exit_code);
 void add_report(CLI::App& app, int& exit_code);
 void add_print(CLI::App& app, int& exit_code);
+void add_recover(CLI::App& app, int& exit_code);
 void add_config(CLI::App& app, int& exit_code);
 void add_doctor(CLI::App& app, int& exit_code);
 

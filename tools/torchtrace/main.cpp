@@ -46,6 +46,7 @@ int run_command_line(int argc, char** argv) {
   torchtrace::cli::add_run(app, exit_code);
   torchtrace::cli::add_report(app, exit_code);
   torchtrace::cli::add_print(app, exit_code);
+  torchtrace::cli::add_recover(app, exit_code);
   torchtrace::cli::add_config(app, exit_code);
   torchtrace::cli::add_doctor(app, exit_code);
   try {
