@@ -12,16 +12,17 @@ using core::Record;
 void Sequencer::add_open(const core::OpenOpCopy& op) { open_.push_back(op); }
 
 void Sequencer::announce(const SequencedOp& begin) {
-  Lane& lane = lanes_[OpId::slot(begin.record.op_id)];
+  Lane& lane = lane_of(OpId::slot(begin.record.op_id));
   lane.stack.push_back({begin.record.op_id, kStillOpen, begin.record.depth});
-  lane.announced.push_back({begin, false, 0});
+  lane.announced.push_back({begin, false, false, 0});
   ++announced_count_;
+  announced_ticks_ = UINT64_MAX;  // by another clock, perhaps: any
 }
 
 void Sequencer::add_records(const Record* first, std::size_t count) {
   for (const Record* record = first; record != first + count; ++record) {
     // Only what the watermark had passed can have been announced.
-    if (announced_count_ != 0 && record->t0_ticks <= watermark_ticks_) {
+    if (announced_count_ != 0 && record->t0_ticks <= announced_ticks_) {
       add_end(*record);
     } else {
       ops_.add(*record);
@@ -134,6 +135,7 @@ void Sequencer::collect_vanished(std::uint64_t watermark_ticks, std::uint64_t no
 void Sequencer::end_of_advance(std::uint64_t watermark_ticks) {
   open_.clear();
   watermark_ticks_ = std::max(watermark_ticks_, watermark_ticks);
+  announced_ticks_ = std::max(announced_ticks_, watermark_ticks_);
   forget_retired();
 }
 

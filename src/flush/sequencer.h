@@ -151,6 +151,7 @@ class Sequencer {
   std::vector<std::uint32_t> retired_;
   SequencedOp out_;
   std::uint64_t watermark_ticks_ = 0;
+  std::uint64_t announced_ticks_ = 0;  ///< Operators that start later have not been announced.
   std::uint64_t late_ = 0;
   std::size_t announced_count_ = 0;
 };

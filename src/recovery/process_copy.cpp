@@ -85,7 +85,7 @@ void ThreadCopy::FreeLater::operator()(ThreadBuffer* buffer) const noexcept {
   std::free(buffer);
 }
 
-ProcessCopy::ProcessCopy(const MappingFile& mapping) : mapping_(mapping) {
+ProcessCopy::ProcessCopy(const MappingFile& mapping) : mapping_(&mapping) {
   struct stat info {};
   if (fstat(mapping.file.fd(), &info) != 0) fail(mapping, "it cannot be read");
   file_bytes_ = static_cast<std::uint64_t>(info.st_size);
@@ -93,10 +93,11 @@ ProcessCopy::ProcessCopy(const MappingFile& mapping) : mapping_(mapping) {
   check_header();
   read_names();
   read_threads();
+  mapping_ = nullptr;
 }
 
 void ProcessCopy::read_or_throw(std::uint64_t offset, void* to, std::size_t bytes) const {
-  if (mapping_.file.read(offset, to, bytes) != bytes) fail(mapping_, "it is cut off");
+  if (mapping_->file.read(offset, to, bytes) != bytes) fail(*mapping_, "it is cut off");
 }
 
 void ProcessCopy::check_header() const {
@@ -108,7 +109,7 @@ void ProcessCopy::check_header() const {
                        header.buffers_offset >= header.names_offset + header.names_bytes &&
                        slots != 0 && slots <= kMaxSlots && (slots & (slots - 1)) == 0 &&
                        header.buffer_bytes == sizeof(ThreadBuffer) + slots * sizeof(Record);
-  if (!is_sane) fail(mapping_, "its header is damaged, or it is cut off");
+  if (!is_sane) fail(*mapping_, "its header is damaged, or it is cut off");
 }
 
 void ProcessCopy::read_names() {
@@ -182,5 +183,9 @@ std::vector<Record> ProcessCopy::read_records(std::uint64_t offset,
 }
 
 std::string read_command(const MappingFile& mapping) { return read_header(mapping)->facts.command; }
+
+std::string read_output_directory(const MappingFile& mapping) {
+  return read_header(mapping)->facts.output_directory;
+}
 
 }  // namespace torchtrace::recovery

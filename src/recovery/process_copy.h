@@ -46,7 +46,7 @@ class ProcessCopy {
   std::vector<core::Record> read_records(std::uint64_t offset, const core::ThreadHeader& before);
   void read_or_throw(std::uint64_t offset, void* to, std::size_t bytes) const;
 
-  const MappingFile& mapping_;
+  const MappingFile* mapping_;  ///< While it is being copied.
   std::unique_ptr<core::ProcessHeader> header_;
   std::vector<char> names_;
   std::vector<ThreadCopy> threads_;
@@ -54,7 +54,8 @@ class ProcessCopy {
   std::uint32_t missing_buffers_ = 0;
 };
 
-/// The command line alone. Errors: throws Error.
+/// The command line alone, and where the process writes its traces. Errors: throw Error.
 std::string read_command(const MappingFile& mapping);
+std::string read_output_directory(const MappingFile& mapping);
 
 }  // namespace torchtrace::recovery

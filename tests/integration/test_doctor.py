@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from support import host, namespaces, paths, unprivileged_lttng
+from support import cli, host, namespaces, paths, unprivileged_lttng
 from support.availability import unavailable
 from support.host import program
 
@@ -306,9 +306,9 @@ def test_doctor_lists_what_killed_programs_left(private_memory, tmp_path):
     assert killed.returncode == -signal.SIGKILL
     path = path_with(tmp_path / "bin", ["true"])
     found = examine(cwd=tmp_path, PATH=path).has("leftover", "warning", f"process {killed.pid},")
-    removal = found["advice"].split(": ")[1]
-    assert removal.startswith(f"rm -r /dev/shm/torchtrace-{os.geteuid()}/{killed.pid}-")
-    subprocess.run(removal.split(), check=True)
+    assert f"torchtrace recover {killed.pid};" in found["advice"]
+    assert found["advice"].endswith("torchtrace recover --clean")
+    assert cli.torchtrace("recover", "--clean").returncode == 0
     assert examine(cwd=tmp_path, PATH=path).of("leftover") == []
 
 

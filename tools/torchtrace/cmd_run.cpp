@@ -19,6 +19,7 @@
 #include "lttng_session.h"
 #include "output_directory.h"
 #include "program_words.h"
+#include "recover/after_run.h"
 #include "run_socket.h"
 #include "signal_guard.h"
 
@@ -187,6 +188,7 @@ int run_with(const RunArguments& arguments, const config::Config& config, const 
   if (directory.empty()) {
     say("nothing was recorded, as output.sink says");
   } else {
+    for (const std::string& sentence : recover_after_run(directory)) say(sentence);
     if (end.start_error == 0) show_result(directory, arguments.is_without_report);
     if (!place.was_there) remove_if_empty(directory);
   }

@@ -3,6 +3,7 @@
     wait    three threads stay in their operators until stdin ends, then all ends well
     segv    a SIGSEGV inside an operator
     abort   abort() inside an operator
+    busy    the three threads run operators for ever
 
 Each of three threads runs TURNS times aten::add_ before; one of them hangs in a backward function,
 the others in user scopes. Writes "stuck" to stdout once all are where they stay.
@@ -45,8 +46,17 @@ def add(turns):
         tensor.add_(1)
 
 
+def stay_busy(barrier):
+    barrier.wait()
+    while True:
+        with record_function("turn"):
+            add(100)
+
+
 def worker(name, turns, barrier):
     add(turns)
+    if Stuck.how == "busy":
+        stay_busy(barrier)
     with record_function(f"outer {name}"), record_function(f"inner {name}"):
         barrier.wait()
         END.wait()
@@ -56,6 +66,7 @@ def main():
     how, turns = sys.argv[1], int(sys.argv[2])
     torch.set_num_threads(1)
     barrier = threading.Barrier(3)
+    Stuck.how = how
     workers = [
         threading.Thread(target=worker, args=(name, turns, barrier), name=name)
         for name in ("first", "second")
@@ -69,8 +80,12 @@ def main():
 
     if how == "wait":
         threading.Thread(target=lambda: (sys.stdin.read(), END.set()), daemon=True).start()
-    Stuck.how, Stuck.reached = how, reached
+    Stuck.reached = reached
     add(turns)
+    if how == "busy":
+        reached()
+        while True:
+            add(100)
     with record_function("training"):
         Stuck.apply(torch.ones(1, requires_grad=True)).sum().backward()
     for thread in workers:

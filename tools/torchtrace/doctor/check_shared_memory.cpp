@@ -76,7 +76,8 @@ void check_leftovers(Findings& findings) {
                      "process " + pid + ", which was killed, left " +
                          bytes_in_words(leftover.bytes) + ' ' +
                          age_in_words(now - leftover.changed_s) + " ago",
-                     "remove it: rm -r " + user_folder() + '/' + leftover.name);
+                     "see what it was doing: torchtrace recover " + pid +
+                         "; remove it: torchtrace recover --clean");
   }
 }
 
