@@ -91,7 +91,7 @@ class Mapping {
 std::uint64_t pid_namespace_inode() noexcept;
 
 /// Opens the folder `name` below the open folder `at` (or AT_FDCWD) if it is a real one, of our own
-/// effective user and without access for others. -1 and errno otherwise: EPERM if it is not private.
+/// effective user and without access for others. -1 and errno otherwise: EPERM if not private.
 int open_private_folder(int at, const char* name) noexcept;
 
 /// Opens `root`/torchtrace-UID, made if `create`, with the tests that recovery applies too: a real
