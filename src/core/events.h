@@ -119,30 +119,30 @@
  *   started  = recorded + filtered + sampled_out + sum dropped_* + open + settling
  *   recorded = written + sum lost_*
  * The last one (final = 1) is exact and has settling = 0. */
-#define TORCHTRACE_FIELDS_RECEIPT(X)                                                       \
-  X(u64, ts)                                                                               \
-  X(u32, pid)                                                                              \
-  X(u8, final)                                                                             \
-  X(u64, started)                                                                          \
-  X(u64, recorded)                                                                         \
-  X(u64, filtered)                                                                         \
-  X(u64, sampled_out)                                                                      \
-  X(u64, dropped_ring_full)                                                                \
-  X(u64, dropped_too_deep)  /* more operators open on one thread than the stack holds */   \
-  X(u64, dropped_no_scope)  /* more user scopes open on one thread than its table holds */ \
-  X(u64, dropped_no_buffer) /* a thread for which no buffer could be had */                \
-  X(u64, dropped_abandoned) /* stale frame, or ended where it did not start */             \
-  X(u64, open)                                                                             \
-  X(i64, settling)                                                                         \
-  X(u64, inherited) /* ends of operators that a forked child did not start */              \
-  X(u64, late)                                                                             \
-  X(u64, written) /* op events + op_end events with outcome ended, here */                 \
-  X(u64, lost_disk_full)                                                                   \
-  X(u64, lost_rotated_out)                                                                 \
-  X(u64, lost_elsewhere)        /* sent to another sink, or before this session began */   \
-  X(u64, names_overflowed)      /* operators whose name did not fit into the name table */ \
-  X(u64, clock_error_ns)        /* worst interpolation error between anchors so far */     \
-  X(u64, dropped_block_timeout) /* its thread waited for room in its ring, in vain */      \
+#define TORCHTRACE_FIELDS_RECEIPT(X)                                                              \
+  X(u64, ts)                                                                                      \
+  X(u32, pid)                                                                                     \
+  X(u8, final)                                                                                    \
+  X(u64, started)                                                                                 \
+  X(u64, recorded)                                                                                \
+  X(u64, filtered)                                                                                \
+  X(u64, sampled_out)                                                                             \
+  X(u64, dropped_ring_full)                                                                       \
+  X(u64, dropped_too_deep)  /* more operators open on one thread than the stack holds */          \
+  X(u64, dropped_no_scope)  /* more user scopes open on one thread than its table holds */        \
+  X(u64, dropped_no_buffer) /* a thread for which no buffer could be had */                       \
+  X(u64, dropped_abandoned) /* stale frame, or ended where it did not start */                    \
+  X(u64, open)                                                                                    \
+  X(i64, settling)                                                                                \
+  X(u64, inherited) /* ends of operators that a forked child did not start */                     \
+  X(u64, late)                                                                                    \
+  X(u64, written) /* op events + op_end events with outcome ended, here */                        \
+  X(u64, lost_disk_full)                                                                          \
+  X(u64, lost_rotated_out)                                                                        \
+  X(u64, lost_elsewhere)        /* sent to another sink, or before this session began */          \
+  X(u64, names_overflowed)      /* operators whose name did not fit into the name table */        \
+  X(u64, clock_error_ns)        /* worst interpolation error between anchors so far */            \
+  X(u64, dropped_block_timeout) /* its thread waited for room in its ring, in vain */             \
   X(u64, dropped_overwritten)   /* by newer ones, as buffer.policy = "overwrite_oldest" has it */ \
   X(u64, lost_killed)           /* drained, and died with the process: `torchtrace recover` */
 

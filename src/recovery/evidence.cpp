@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "recovery/ring_copy.h"
+
 namespace torchtrace::recovery {
 
 namespace {
@@ -47,6 +49,8 @@ void add_ended(flush::Totals& totals, const core::EndedThreads& ended) noexcept 
   totals.dropped_too_deep += ended.dropped_too_deep;
   totals.dropped_no_scope += ended.dropped_no_scope;
   totals.dropped_abandoned += ended.dropped_abandoned;
+  totals.dropped_block_timeout += ended.dropped_block_timeout;
+  totals.dropped_overwritten += ended.dropped_overwritten;
 }
 
 flush::Totals add_up(const ProcessCopy& copy) {
@@ -56,7 +60,9 @@ flush::Totals add_up(const ProcessCopy& copy) {
   for (const ThreadCopy& thread : copy.threads()) {
     const ThreadHeader& header = thread.buffer->header;
     const bool is_added = header.slot == ended.last_slot;
-    if (flush::is_occupied(header) && !is_added) flush::add_counters(totals, header);
+    if (!flush::is_occupied(header) || is_added) continue;
+    flush::add_counters(totals, header);
+    totals.dropped_overwritten += uncounted_overwritten(header, copy.header().slots_per_buffer);
   }
   totals.started += copy.header().unbuffered_started.load(std::memory_order_relaxed);
   totals.dropped_no_buffer = copy.header().dropped_no_buffer.load(std::memory_order_relaxed);

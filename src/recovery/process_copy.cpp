@@ -168,8 +168,8 @@ std::vector<Record> ProcessCopy::read_records(std::uint64_t offset,
   read_or_throw(offset + sizeof(ThreadBuffer), records.data(), slots * sizeof(Record));
   const std::unique_ptr<core::ThreadHeader> after(new core::ThreadHeader);
   read_or_throw(offset, after.get(), sizeof(*after));
-  const RingIndexes first = RingIndexes::read(before);
-  const RingIndexes last = RingIndexes::read(*after);
+  const RingIndexes first = RingIndexes::read(before, slots);
+  const RingIndexes last = RingIndexes::read(*after, slots);
   std::size_t kept = 0;
   for (std::uint64_t index = 0; index < slots; ++index) {
     const Record& record = records[index];

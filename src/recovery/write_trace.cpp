@@ -182,6 +182,8 @@ torchtrace_receipt Writer::receipt(std::uint64_t ts_ns) const {
   receipt.dropped_no_scope = totals.dropped_no_scope;
   receipt.dropped_no_buffer = totals.dropped_no_buffer;
   receipt.dropped_abandoned = totals.dropped_abandoned;
+  receipt.dropped_block_timeout = totals.dropped_block_timeout;
+  receipt.dropped_overwritten = totals.dropped_overwritten;
   receipt.open = totals.open;
   receipt.inherited = value(progress.inherited);
   receipt.late = value(progress.late);

@@ -25,14 +25,14 @@ namespace torchtrace::recovery {
 /// but for its stores' order, which is not what is tested here.
 class Victim {
  public:
-  explicit Victim(const std::string& root) {
+  explicit Victim(const std::string& root, core::RingPolicy policy = core::kRingDropNewest) {
     core::Mapping::Options options;
     options.ring_bytes = 64 * sizeof(core::Record) * 16;  // 1024 records
     options.max_buffers = 4;
     options.root = root.c_str();
     process.mapping.create(options);
     process.names.create(process.mapping);
-    process.threads.create(process.mapping);
+    process.threads.create(process.mapping, policy);
     core::use_counter(false);
     flush::note_anchor(process.mapping.header(), {1000, 1000, 1000, 1000});
     flush::note_anchor(process.mapping.header(), {2000, 2000, 2000, 2000});

@@ -108,7 +108,8 @@ TEST_F(dead_process, counts_a_thread_that_is_being_given_back_once) {
   const Recovery recovery = recover(kill_after([](Victim& victim) {
     for (int turn = 0; turn < 10; ++turn) victim.run("op", 1100, 1200);
     victim.buffer->header.state.store(core::kBufferClosed);
-    victim.process.mapping.header().ended.publish({10, 0, 0, 0, 0, victim.buffer->header.slot});
+    victim.process.mapping.header().ended.publish(
+        {10, 0, 0, 0, 0, 0, 0, victim.buffer->header.slot});
   }));
   EXPECT_EQ(receipt_of(recovery).started, 10U);
 }
@@ -197,19 +198,34 @@ TEST_F(dead_process, its_clock_is_made_again) {
 }
 
 TEST(ring_copy, only_the_slots_written_meanwhile_are_left_out) {
-  const auto whole = [](std::uint64_t head, std::uint64_t before, std::uint64_t after) {
+  const auto whole = [](const RingIndexes& before, const RingIndexes& after) {
     std::string slots;
     for (std::uint64_t index = 0; index < 8; ++index) {
-      slots += is_whole_slot(index, 8, {head, before}, {head, after}) ? 'w' : '-';
+      slots += is_whole_slot(index, 8, before, after) ? 'w' : '-';
     }
     return slots;
   };
-  EXPECT_EQ(whole(0, 0, 0), "-wwwwwww");
-  EXPECT_EQ(whole(3, 5, 5), "wwwww-ww");
-  EXPECT_EQ(whole(3, 5, 7), "wwwww---");
-  EXPECT_EQ(whole(5, 7, 9), "--wwwww-");
-  EXPECT_EQ(whole(0, 8, 8), "wwwwwwww") << "full: its producer writes nothing";
-  EXPECT_EQ(whole(8, 8, 16), "--------") << "lapped";
+  EXPECT_EQ(whole({0, 1}, {0, 1}), "-wwwwwww");
+  EXPECT_EQ(whole({5, 6}, {5, 6}), "wwwww-ww");
+  EXPECT_EQ(whole({5, 6}, {7, 8}), "wwwww---");
+  EXPECT_EQ(whole({7, 8}, {9, 10}), "--wwwww-");
+  EXPECT_EQ(whole({8, 8}, {8, 8}), "wwwwwwww") << "full: its producer writes nothing";
+  EXPECT_EQ(whole({8, 9}, {16, 17}), "--------") << "lapped";
+}
+
+TEST(ring_copy, knows_where_each_policy_writes) {
+  core::ThreadHeader header{};
+  header.ring.tail.store(20);
+  header.head.store(14);
+  EXPECT_EQ(RingIndexes::read(header, 8).busy_end, 21U);
+  header.head.store(12);
+  EXPECT_EQ(RingIndexes::read(header, 8).busy_end, 20U) << "full";
+  header.ring_policy = core::kRingOverwriteOldest;
+  header.ring_reserved.store(24);
+  EXPECT_EQ(RingIndexes::read(header, 8).busy_end, 24U);
+  EXPECT_EQ(uncounted_overwritten(header, 8), 4U) << "12 to 15";
+  header.head.store(20);
+  EXPECT_EQ(uncounted_overwritten(header, 8), 0U);
 }
 
 TEST_F(RecoveryTest, a_running_process_is_read_too) {

@@ -75,7 +75,8 @@ void write_receipt(const recovery::Written& written, std::ostream& out) {
       << "  started " << count(receipt.started) << " = written " << count(receipt.written)
       << " + open " << count(receipt.open) << " + dropped "
       << count(receipt.dropped_ring_full + receipt.dropped_too_deep + receipt.dropped_no_scope +
-               receipt.dropped_no_buffer + receipt.dropped_abandoned)
+               receipt.dropped_no_buffer + receipt.dropped_abandoned +
+               receipt.dropped_block_timeout + receipt.dropped_overwritten)
       << " + lost at its death " << count(receipt.lost_killed) << " + lost before "
       << count(receipt.lost_disk_full + receipt.lost_rotated_out) << " + elsewhere "
       << count(receipt.lost_elsewhere);
