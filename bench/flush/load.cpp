@@ -99,6 +99,12 @@ nlohmann::json run(const Arguments& arguments) {
           {"added_bytes", resident_after - resident_before}};
 }
 
+void declare(CLI::App& app, Arguments& arguments) {
+  app.add_option("--records", arguments.records, "Records of all producers together");
+  app.add_option("--rate", arguments.rate, "Records per second; 0: as fast as they are taken");
+  app.add_option("--producers", arguments.producers, "Threads that push")->check(CLI::Range(1, 64));
+}
+
 }  // namespace
 
 }  // namespace torchtrace::bench
@@ -106,11 +112,9 @@ nlohmann::json run(const Arguments& arguments) {
 int main(int argc, char** argv) {
   torchtrace::bench::Arguments arguments;
   CLI::App app("Drives the flush thread with synthetic records");
-  app.add_option("--records", arguments.records, "Records of all producers together");
-  app.add_option("--rate", arguments.rate, "Records per second; 0: as fast as they are taken");
-  app.add_option("--producers", arguments.producers, "Threads that push")->check(CLI::Range(1, 64));
-  CLI11_PARSE(app, argc, argv);
+  torchtrace::bench::declare(app, arguments);
   try {
+    CLI11_PARSE(app, argc, argv);
     std::cout << torchtrace::bench::run(arguments) << '\n';
   } catch (const std::exception& error) {
     std::cerr << "flush_load: " << error.what() << '\n';

@@ -28,9 +28,9 @@ namespace {
 constexpr std::uint64_t kBatch = 8192;
 /// Batches per repetition.
 constexpr benchmark::IterationCount kBatches = 12;
-/// Between two batches, so that LTTng's consumer keeps up and nothing is discarded: an event that
-/// is discarded costs less than one that is recorded.
-constexpr std::chrono::milliseconds kPause{15};
+/// Between two batches for LTTng, so that its consumer keeps up and nothing is discarded, on a busy
+/// machine too: an event that is discarded costs less than one that is recorded.
+constexpr std::chrono::milliseconds kPause{40};
 
 /// Made once: a process has one set of rings.
 core::Process& process() {
@@ -97,15 +97,16 @@ void time_batch(benchmark::State& state, Call&& call) {
   call();
   const std::uint64_t elapsed_ns = core::clock_ns(CLOCK_THREAD_CPUTIME_ID) - start_ns;
   state.SetIterationTime(static_cast<double>(elapsed_ns) * 1e-9);
-  std::this_thread::sleep_for(kPause);
 }
 
-void run_pipeline(benchmark::State& state, flush::Sink& sink) {
+void run_pipeline(benchmark::State& state, flush::Sink& sink,
+                  std::chrono::milliseconds pause = std::chrono::milliseconds(0)) {
   Pipeline pipeline(sink);
   pipeline.period();
   while (state.KeepRunning()) {
     producer().push(kBatch);
     time_batch(state, [&] { pipeline.period(); });
+    std::this_thread::sleep_for(pause);
   }
   state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(kBatch));
 }
@@ -151,7 +152,7 @@ void lttng(benchmark::State& state) {
   const auto* provider = recording_provider(state);
   if (provider == nullptr) return;
   const std::unique_ptr<flush::Sink> sink = flush::make_lttng_sink(*provider);
-  run_pipeline(state, *sink);
+  run_pipeline(state, *sink, kPause);
 }
 
 void bare_tracepoint(benchmark::State& state) {
@@ -168,6 +169,7 @@ void bare_tracepoint(benchmark::State& state) {
         provider->emit_op(&event);
       }
     });
+    std::this_thread::sleep_for(kPause);
   }
   state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(kBatch));
 }

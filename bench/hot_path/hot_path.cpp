@@ -47,7 +47,7 @@ void check_events(const Workload& workload) {
   workload.run(100);
   set_variant("none");
   torchtrace_switch_counts(&after, &dropped);
-  if (after - before != 100U * static_cast<unsigned>(workload.events_per_call)) {
+  if (after - before != std::uint64_t{100} * static_cast<unsigned>(workload.events_per_call)) {
     throw std::runtime_error(workload.name + ": " + std::to_string(after - before) +
                              " operators in 100 calls");
   }
@@ -140,8 +140,8 @@ int main(int argc, char** argv) {
   torchtrace::bench::Arguments arguments;
   CLI::App app("Times operators without a callback, with an empty one and with torchtrace's");
   torchtrace::bench::declare(app, arguments);
-  CLI11_PARSE(app, argc, argv);
   try {
+    CLI11_PARSE(app, argc, argv);
     std::cout << torchtrace::bench::measure(arguments) << '\n';
   } catch (const std::exception& error) {
     std::cerr << "hot_path: " << error.what() << '\n';

@@ -170,8 +170,8 @@ int main(int argc, char** argv) {
   app.add_option("--threads", arguments.threads, "Numbers of threads, comma-separated")
       ->delimiter(',');
   app.add_option("--operators", arguments.operators, "To be recorded on one thread");
-  CLI11_PARSE(app, argc, argv);
   try {
+    CLI11_PARSE(app, argc, argv);
     std::cout << torchtrace::bench::measure(arguments) << '\n';
   } catch (const std::exception& error) {
     std::cerr << "scaling: " << error.what() << '\n';
