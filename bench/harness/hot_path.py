@@ -26,6 +26,8 @@ UNKNOWN_TO_THAPI = "RECORD_USER_SCOPE"
 
 #: What a process decides once: measured in processes of their own, each against its own floor.
 CONFIGURATIONS = {
+    "buffer.policy = overwrite_oldest": {"TORCHTRACE_BUFFER_POLICY": "overwrite_oldest"},
+    "buffer.policy = block": {"TORCHTRACE_BUFFER_POLICY": "block"},
     "clock.source = monotonic": {"TORCHTRACE_CLOCK_SOURCE": "monotonic"},
 }
 
@@ -34,7 +36,7 @@ def measure(folder, effort):
     """The result of the bench; cases are PyTorch versions times workloads."""
     if not lttng.available():
         raise BenchError("lttng-tools is not installed: the bench compares with THAPI's channel")
-    rounds = effort.choose(2, 21, 201)
+    rounds = effort.choose(2, 15, 201)
     cases = []
     for name in pythons():
         program = folder.program(f"hot_path_{name}")
@@ -45,7 +47,7 @@ def measure(folder, effort):
         cases += [_case(measured["torch"], workload) for workload in measured["workloads"]]
         for configuration, environment in CONFIGURATIONS.items():
             cases += _configured(program, rounds, configuration, {**SILENT, **environment})
-        runs = effort.choose(2, 2, 15)
+        runs = effort.choose(2, 2, 9)
         cases.append(_whole_runs(folder, program, measured["torch"], runs))
     method = {
         "rounds": rounds,

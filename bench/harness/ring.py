@@ -24,7 +24,7 @@ DRAINED = {("hot", 1): "drain, 1 producer", ("hot", 2): "drain, 2 producers"}
 
 def measure(folder, effort):
     """The result of the bench; cases are settings of push, then of drain."""
-    rounds = effort.choose(2, 15, 101)
+    rounds = effort.choose(2, 15, 61)
     runs = run_json(
         folder.program("ring_queues"),
         "--benchmark_format=json",

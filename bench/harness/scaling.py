@@ -7,8 +7,8 @@ from .build import BenchError, pythons, run_json
 
 def measure(folder, effort):
     """The result of the bench; cases are numbers of threads, then decades of operators."""
-    rounds = effort.choose(2, 5, 41)
-    operators = 10 ** effort.choose(4, 6, 8)
+    rounds = effort.choose(2, 5, 25)
+    operators = 10 ** effort.choose(4, 6, 8)  # with the first PyTorch; a tenth with others
     cases = []
     for name in pythons():
         measured = run_json(
@@ -22,6 +22,7 @@ def measure(folder, effort):
         torch = f"PyTorch {measured['torch']}"
         cases += _thread_cases(torch, measured["threads"])
         cases += _operator_cases(torch, measured["operators"], operators)
+        operators = min(operators, 10 ** effort.choose(4, 6, 7))
     method = {
         "rounds": rounds,
         "pairing": "threads: variants in random order within each round; operators: floor and "

@@ -20,7 +20,7 @@ def measure(folder, effort):
         cases += _cases("python3 -c pass", ["/usr/bin/python3", "-c", "pass"], few, rounds // 5)
         for name, python in pythons().items():
             command = [python, "-c", "import torch"]
-            imports = effort.choose(2, 2, 25)
+            imports = effort.choose(2, 2, 9)
             cases += _cases(f"{name}'s python3 -c 'import torch'", command, few, imports)
     method = {
         "rounds": f"{rounds} of /bin/true, fewer of what takes longer",

@@ -92,16 +92,16 @@ def time_ns(loop, turns):
     return (time.thread_time_ns() - start_ns) / turns
 
 
-def operators_per_turn(switch, loop):
+def operators_per_turn(switch, loop, turns):
     before, _ = switch.counts()
     with switch.registered("torchtrace"):
-        loop(10)
-    return (switch.counts()[0] - before) / 10
+        loop(turns)
+    return (switch.counts()[0] - before) / turns
 
 
 def measure(switch, name, loop, turns, rounds):
     loop(10)
-    operators = operators_per_turn(switch, loop)
+    operators = operators_per_turn(switch, loop, turns)
     variants = recorders(switch)
     times = {variant: [] for variant in variants}
     order = list(variants)

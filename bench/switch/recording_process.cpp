@@ -46,6 +46,17 @@ flush::FlushThread::Options flush_options(const config::Config& config) {
   return options;
 }
 
+core::RingPolicy ring_policy(config::OverflowPolicy policy) noexcept {
+  switch (policy) {
+    case config::OverflowPolicy::kOverwriteOldest:
+      return core::kRingOverwriteOldest;
+    case config::OverflowPolicy::kBlock:
+      return core::kRingBlock;
+    default:
+      return core::kRingDropNewest;
+  }
+}
+
 core::Process* make_process(const config::Config& config) {
   auto* process = new core::Process;
   core::Mapping::Options options;
@@ -53,7 +64,7 @@ core::Process* make_process(const config::Config& config) {
   options.max_buffers =
       static_cast<std::uint32_t>(config.buffer.total_bytes / config.buffer.size_bytes);
   if (!process->mapping.create(options) || !process->names.create(process->mapping) ||
-      !process->threads.create(process->mapping)) {
+      !process->threads.create(process->mapping, ring_policy(config.buffer.policy))) {
     throw std::runtime_error("no memory for the rings");
   }
   return process;
