@@ -4,8 +4,8 @@
 
 /// The hot path, for the usual event of a program that is under way: the layout is verified, ticks
 /// are the CPU's counter, the thread has its buffer and knows the name, the stack is in order, the
-/// ring has room. Whatever else there is goes the careful way (careful_path.cpp), by a tail call:
-/// these functions save no register and have no frame.
+/// ring has room. Whatever else there is goes the careful way (careful_path.cpp), by a call that is
+/// the last thing done: next to nothing is saved for it.
 namespace torchtrace::observer {
 
 namespace {
