@@ -70,7 +70,8 @@ void take_callback(Switch& self) {
   self.add = self.torch.add_global_callback;
   self.torch.add_global_callback = keep_for_later;
   core::g_activate = find_process;
-  observer::start(self.torch, default_scopes());
+  static const filters::NameFilter all_names;
+  observer::start(self.torch, default_scopes(), all_names);
 }
 
 const RecordFunctionCallback& callback_of(Switch& self, const Variant& variant) {

@@ -193,7 +193,9 @@ void register_with_torch() {
   choose_clock(g_config->clock.source);
   install_fork_handlers();
   core::g_activate = activate;
-  observer::start(*torch, g_config->filters.scopes);
+  const config::Config::Filters& filters = g_config->filters;
+  static auto* const names = new filters::NameFilter(filters.include, filters.exclude);
+  observer::start(*torch, filters.scopes, *names);
 }
 
 void* look_on_own_thread(void* /*unused*/) noexcept {

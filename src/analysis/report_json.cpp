@@ -46,8 +46,7 @@ Json receipt_json(const torchtrace_receipt& receipt, bool known, const ReceiptCh
   json["final"] = check.is_final;
   json["started"] = count(receipt.started);
   json["recorded"] = count(receipt.recorded);
-  json["filtered"] =
-      receipt.filtered == 0 ? Json::object() : Json{{"unspecified", receipt.filtered}};
+  json["filtered"] = {{"names", receipt.filtered}};
   json["sampled_out"] = count(receipt.sampled_out);
   json["dropped"] = reasons_json(receipt, drop_reasons());
   json["open"] = count(receipt.open);

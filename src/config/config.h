@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "core/record.h"
 
@@ -20,6 +21,8 @@ struct Config {
   struct Filters {
     /// Indexed by `core::Scope`: which scopes are registered with PyTorch.
     std::array<bool, core::kScopeCount> scopes{};
+    std::vector<std::string> include;  ///< Globs (filters/name_filter.h). Empty: all names.
+    std::vector<std::string> exclude;
   } filters;
   struct Observer {
     bool reregister = true;  ///< Adds the callback again where the program removed it.

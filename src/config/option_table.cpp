@@ -18,6 +18,7 @@ constexpr std::uint64_t kSecondInNs = 1'000'000'000;
 void put(std::uint64_t& member, const Value& value) { member = value.number; }
 void put(bool& member, const Value& value) { member = value.number != 0; }
 void put(std::string& member, const Value& value) { member = value.text; }
+void put(std::vector<std::string>& member, const Value& value) { member = value.list; }
 void put(std::array<bool, core::kScopeCount>& member, const Value& value) {
   for (std::size_t i = 0; i < member.size(); ++i) member[i] = ((value.number >> i) & 1U) != 0;
 }
@@ -26,9 +27,10 @@ void put(Enum& member, const Value& value) {
   member = static_cast<Enum>(value.number);
 }
 
-Value get(std::uint64_t member) { return {member, {}}; }
-Value get(bool member) { return {member ? std::uint64_t{1} : 0, {}}; }
-Value get(const std::string& member) { return {0, member}; }
+Value get(std::uint64_t member) { return {member, {}, {}}; }
+Value get(bool member) { return {member ? std::uint64_t{1} : 0, {}, {}}; }
+Value get(const std::string& member) { return {0, member, {}}; }
+Value get(const std::vector<std::string>& member) { return {0, {}, member}; }
 Value get(const std::array<bool, core::kScopeCount>& member) {
   Value value;
   for (std::size_t i = 0; i < member.size(); ++i) value.number |= std::uint64_t{member[i]} << i;
@@ -36,7 +38,7 @@ Value get(const std::array<bool, core::kScopeCount>& member) {
 }
 template <typename Enum, typename = std::enable_if_t<std::is_enum_v<Enum>>>
 Value get(Enum member) {
-  return {static_cast<std::uint64_t>(member), {}};
+  return {static_cast<std::uint64_t>(member), {}, {}};
 }
 
 template <auto section, auto member>
@@ -112,6 +114,33 @@ constexpr Option kOptions[] = {
      "others ever occurs.",
      store<&Config::filters, &Config::Filters::scopes>,
      fetch<&Config::filters, &Config::Filters::scopes>},
+
+    {"filters.include",
+     ValueType::kPatternList,
+     "",
+     0,
+     0,
+     false,
+     {},
+     "Names of the operators that are recorded, as patterns in which * stands for any characters "
+     "and ? for one: \"aten::*\", \"*Backward0\", \"aten::add.Tensor\". A name is that of the "
+     "operator with its overload, or the text of a record_function block. Empty: all. What is left "
+     "out is counted, still stands in the depth of what runs inside it, and costs about a third of "
+     "what a recorded operator costs, however many patterns there are.",
+     store<&Config::filters, &Config::Filters::include>,
+     fetch<&Config::filters, &Config::Filters::include>},
+
+    {"filters.exclude",
+     ValueType::kPatternList,
+     "",
+     0,
+     0,
+     false,
+     {},
+     "Names of the operators that are left out, as patterns like those of filters.include, over "
+     "which these win.",
+     store<&Config::filters, &Config::Filters::exclude>,
+     fetch<&Config::filters, &Config::Filters::exclude>},
 
     {"observer.reregister",
      ValueType::kBoolean,

@@ -4,19 +4,21 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "config/config.h"
 
 namespace torchtrace::config {
 
-enum class ValueType { kSize, kDuration, kChoice, kChoiceList, kPath, kBoolean };
+enum class ValueType { kSize, kDuration, kChoice, kChoiceList, kPath, kPatternList, kBoolean };
 
 /// A value between its text and its member of `Config`.
 struct Value {
   /// Size: bytes. Duration: ns. Choice: its index. List of choices: bit i stands for choice i.
   /// Boolean: 0 or 1.
   std::uint64_t number = 0;
-  std::string text;  ///< Path only.
+  std::string text;               ///< Path only.
+  std::vector<std::string> list;  ///< List of patterns only.
 };
 
 /// Elements of a constant array; what std::span is in C++20.

@@ -154,6 +154,29 @@ std::string parse_boolean(const Option& option, const RawValue& raw, Value& out)
   return {};
 }
 
+std::string check_pattern(const RawValue& item) {
+  constexpr std::size_t kMaxPatternBytes = 1000;
+  if (item.kind != Kind::kString) {
+    return std::string{"an item is "} + kind_name(item.kind) + ", expected a pattern in quotes";
+  }
+  if (item.text.empty()) return "an item is empty, and fits no name";
+  if (item.text.size() > kMaxPatternBytes) {
+    return "an item is longer than " + std::to_string(kMaxPatternBytes) + " bytes";
+  }
+  return {};
+}
+
+std::string parse_pattern_list(const Option& option, const RawValue& raw, Value& out) {
+  if (raw.kind != Kind::kArray) return wrong_type(option, raw.kind);
+  out.list.clear();
+  for (const RawValue& item : raw.items) {
+    std::string wrong = check_pattern(item);
+    if (!wrong.empty()) return wrong;
+    out.list.push_back(item.text);
+  }
+  return {};
+}
+
 /// A basic string of TOML.
 std::string toml_string(std::string_view text) {
   std::string out = "\"";
@@ -186,6 +209,15 @@ std::string join_choices(const Option& option, std::uint64_t bits, const char* q
   return out;
 }
 
+std::string join_patterns(const std::vector<std::string>& patterns, const char* separator) {
+  std::string out;
+  for (const std::string& pattern : patterns) {
+    if (!out.empty()) out += separator;
+    out += toml_string(pattern);
+  }
+  return out;
+}
+
 }  // namespace
 
 std::string parse_value(const Option& option, const RawValue& raw, Value& out) {
@@ -201,6 +233,8 @@ std::string parse_value(const Option& option, const RawValue& raw, Value& out) {
       return parse_path(option, raw, out);
     case ValueType::kBoolean:
       return parse_boolean(option, raw, out);
+    case ValueType::kPatternList:
+      return parse_pattern_list(option, raw, out);
   }
   return "the option table does not know its type";
 }
@@ -210,8 +244,10 @@ RawValue raw_from_text(const Option& option, std::string_view text) {
   raw.text = text;
   raw.written = quoted(text);
   if (option.type == ValueType::kBoolean) raw.kind = Kind::kBoolean;
-  if (option.type != ValueType::kChoiceList) return raw;
+  const bool is_pattern_list = option.type == ValueType::kPatternList;
+  if (option.type != ValueType::kChoiceList && !is_pattern_list) return raw;
   raw.kind = Kind::kArray;
+  if (is_pattern_list && trim(text).empty()) return raw;
   for (std::size_t start = 0; start <= text.size();) {
     const std::size_t comma = std::min(text.find(',', start), text.size());
     RawValue item;
@@ -235,6 +271,8 @@ std::string toml_text(const Option& option, const Value& value) {
       return toml_string(value.text);
     case ValueType::kBoolean:
       return canonical_text(option, value);
+    case ValueType::kPatternList:
+      return '[' + join_patterns(value.list, ", ") + ']';
   }
   return {};
 }
@@ -252,6 +290,8 @@ std::string canonical_text(const Option& option, const Value& value) {
       return value.text;
     case ValueType::kBoolean:
       return value.number != 0 ? "true" : "false";
+    case ValueType::kPatternList:
+      return join_patterns(value.list, ",");
   }
   return {};
 }
@@ -270,6 +310,8 @@ std::string describe_type(const Option& option) {
       return "a path in quotes";
     case ValueType::kBoolean:
       return "true or false";
+    case ValueType::kPatternList:
+      return "a list of patterns such as [\"aten::*\"]";
   }
   return {};
 }

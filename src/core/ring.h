@@ -35,7 +35,7 @@ struct RingProducer {
   }
 
   /// True if one more element fits into what is known to be free.
-  bool has_room() const noexcept { return tail.load(std::memory_order_relaxed) != room_end; }
+  bool has_room() const noexcept { return has_room_at(tail.load(std::memory_order_relaxed)); }
 
   /// Where new elements overwrite old ones: takes the next `batch` slots, whatever they hold. The
   /// consumer's index is not read; it learns from `reserved` which of its copies may be torn.
@@ -54,14 +54,16 @@ struct RingProducer {
     return has_room();
   }
 
-  std::size_t slot() const noexcept {
-    return static_cast<std::size_t>(tail.load(std::memory_order_relaxed) & mask);
-  }
+  std::size_t slot() const noexcept { return slot_at(tail.load(std::memory_order_relaxed)); }
 
   /// Makes the element written at `slot()` visible to the consumer.
-  void publish() noexcept {
-    tail.store(static_cast<Index>(tail.load(std::memory_order_relaxed) + 1),
-               std::memory_order_release);
+  void publish() noexcept { publish_at(tail.load(std::memory_order_relaxed)); }
+
+  /// The same for a tail that has been read: the compiler must not merge reads of an atomic.
+  bool has_room_at(Index at) const noexcept { return at != room_end; }
+  std::size_t slot_at(Index at) const noexcept { return static_cast<std::size_t>(at & mask); }
+  void publish_at(Index at) noexcept {
+    tail.store(static_cast<Index>(at + 1), std::memory_order_release);
   }
 };
 

@@ -46,10 +46,10 @@ void* map_private(std::size_t bytes) noexcept {
 
 /// Resets everything a former owner of the buffer has left.
 void reset(ThreadHeader& header, std::uint32_t slot, std::uint64_t mask) noexcept {
-  for (Counter* counter :
-       {&header.abandoned, &header.abandoned_pushed, &header.dropped_ring_full,
-        &header.dropped_too_deep, &header.dropped_no_scope, &header.first_loss, &header.last_loss,
-        &header.ring_reserved, &header.dropped_block_timeout, &header.head, &header.overwritten}) {
+  for (Counter* counter : {&header.abandoned, &header.abandoned_pushed, &header.dropped_ring_full,
+                           &header.dropped_too_deep, &header.dropped_no_scope, &header.first_loss,
+                           &header.last_loss, &header.ring_reserved, &header.dropped_block_timeout,
+                           &header.head, &header.overwritten, &header.filtered}) {
     counter->store(0, std::memory_order_relaxed);
   }
   header.gave_up_at = 0;

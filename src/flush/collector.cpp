@@ -126,7 +126,12 @@ void Collector::retire(ThreadBuffer& buffer, Sequencer& sequencer) {
   // Frames of functions that the thread ended inside of will never be popped.
   const std::uint32_t depth = header.depth.load(std::memory_order_relaxed);
   for (std::uint32_t at = 1; at <= depth; ++at) {
-    if (buffer.frames[at].scope_entry.load(std::memory_order_relaxed) != 0) continue;
+    const core::OpenOp& frame = buffer.frames[at];
+    const std::uint64_t info = frame.info.load(std::memory_order_relaxed);
+    if (frame.scope_entry.load(std::memory_order_relaxed) != 0 ||
+        (core::OpInfo::flags(info) & core::kFlagFiltered) != 0) {
+      continue;
+    }
     core::bump(header.abandoned);
     header.last_loss.store(header.started(), std::memory_order_relaxed);
     --open_;

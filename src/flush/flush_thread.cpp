@@ -209,6 +209,7 @@ void FlushThread::write_receipt(bool is_final) {
   receipt.pid = options_.info.pid;
   receipt.final = is_final ? 1 : 0;
   receipt.started = totals.started;
+  receipt.filtered = totals.filtered;
   receipt.recorded =
       counts.written + counts.lost_disk_full + counts.lost_rotated_out + counts.lost_elsewhere;
   receipt.dropped_ring_full = totals.dropped_ring_full;
@@ -221,7 +222,8 @@ void FlushThread::write_receipt(bool is_final) {
   receipt.open = totals.open;
   // What is in a ring, held back, or between two stores of its thread.
   receipt.settling = static_cast<std::int64_t>(totals.started) -
-                     static_cast<std::int64_t>(receipt.recorded + totals.dropped() + totals.open);
+                     static_cast<std::int64_t>(receipt.recorded + totals.filtered +
+                                               totals.dropped() + totals.open);
   receipt.inherited = core::g_inherited_ends.load(std::memory_order_relaxed);
   receipt.late = sequencer_.late();
   receipt.written = counts.written;
@@ -249,7 +251,7 @@ void FlushThread::last_periods() {
     const Sink::Counts counts = choice_.counts();
     const std::uint64_t accounted = counts.written + counts.lost_disk_full +
                                     counts.lost_rotated_out + counts.lost_elsewhere +
-                                    totals.dropped() + totals.open;
+                                    totals.filtered + totals.dropped() + totals.open;
     if (accounted == totals.started || attempt == kSettleTries) break;
     sleep_ns(kPressedPeriod_ns);
   }

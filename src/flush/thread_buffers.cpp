@@ -15,6 +15,7 @@ void add_counters(Totals& totals, const core::ThreadHeader& header) noexcept {
     return counter.load(std::memory_order_relaxed);
   };
   totals.started += header.started();
+  totals.filtered += value(header.filtered);
   totals.dropped_ring_full += value(header.dropped_ring_full);
   totals.dropped_too_deep += value(header.dropped_too_deep);
   totals.dropped_no_scope += value(header.dropped_no_scope);

@@ -47,6 +47,7 @@ struct Loss {
 /// Sums over all threads since the start of the process, those that have ended included.
 struct Totals {
   std::uint64_t started = 0;
+  std::uint64_t filtered = 0;
   std::uint64_t dropped_ring_full = 0;
   std::uint64_t dropped_too_deep = 0;
   std::uint64_t dropped_no_scope = 0;

@@ -57,12 +57,13 @@ std::uint32_t find_name(NameCache& cache, core::NameTable& table,
   const char* function = reinterpret_cast<const char*>(&event) + kFunctionOffset;
   if (read_at<std::uint8_t>(&event, Offsets<abi>::kFunctionIndex) != kFunctionIsSchema) {
     const std::string_view text = view_string<abi>(function);
-    return cache.find(table, text.data(), {text, {}}, nullptr);
+    return cache.find(table, *g_registration.names, text.data(), {text, {}}, nullptr);
   }
   const auto* schema = read_at<const char*>(function, 0);
   const NameCache::Name name{view_string<abi>(schema),
                              view_string<abi>(schema + Offsets<abi>::kOverloadInSchema)};
-  return cache.find(table, schema, name, abi == StringAbi::kCxx11 ? schema : nullptr);
+  return cache.find(table, *g_registration.names, schema, name,
+                    abi == StringAbi::kCxx11 ? schema : nullptr);
 }
 
 }  // namespace
@@ -78,7 +79,7 @@ NamedEvent name_event(core::ThreadBuffer& buffer, const RecordFunction& event) n
   core::NameTable& table = core::g_process.load(std::memory_order_relaxed)->names;
   if (verdict == LayoutVerdict::kVerified) return {find_name<abi>(cache, table, event), true};
   const char* name = g_registration.torch.name(&event);
-  return {cache.find(table, name, {name, {}}, nullptr), true};
+  return {cache.find(table, *g_registration.names, name, {name, {}}, nullptr), true};
 }
 
 template NamedEvent name_event<StringAbi::kCxx11>(core::ThreadBuffer&,

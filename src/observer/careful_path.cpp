@@ -23,11 +23,13 @@ void record_top(ThreadBuffer& buffer, const RecordFunction& event,
   core::ThreadHeader& header = buffer.header;
   const std::uint32_t depth = header.depth.load(std::memory_order_relaxed);
   const OpenOp& frame = buffer.frames[depth];
+  const std::uint64_t info = frame.info.load(std::memory_order_relaxed);
+  if (is_filtered(info)) return header.depth.store(depth - 1, std::memory_order_release);
   Record* record = next_slot(buffer);
   if (record != nullptr) {
-    copy_frame(*record, header, frame, t1_ticks);
+    copy_frame(*record, header, frame, info, t1_ticks);
     if (layout_is_known()) {
-      copy_link<abi>(*record, event);
+      copy_link<abi>(*record, event, is_kept_function(info));
     } else {
       copy_no_link(*record);
     }
@@ -49,6 +51,10 @@ std::unique_ptr<ObserverContext> start_carefully(const RecordFunction& event) no
   if (!named.is_recorded) return nullptr;
   const auto address = reinterpret_cast<std::uintptr_t>(&event);
   const std::uint32_t depth = tidy_stack(*buffer, address);
+  if ((named.name_id & NameCache::kFilteredOut) != 0 && depth < core::kMaxFrames) {
+    push_filtered(*buffer, depth, address);
+    return nullptr;
+  }
   const auto scope = read_at<std::uint8_t>(&event, kScopeOffset);
   if (scope == static_cast<std::uint8_t>(Scope::kUserScope)) {
     return start_user_scope(*buffer, address, named.name_id);
@@ -71,11 +77,6 @@ template <StringAbi abi>
 void end_carefully(const RecordFunction& event, ObserverContext* context) noexcept {
   const std::uint64_t t1_ticks = core::read_ticks();
   if (context != nullptr) return end_user_scope(static_cast<ScopeContext&>(*context), t1_ticks);
-  end_carefully_at<abi>(event, t1_ticks);
-}
-
-template <StringAbi abi>
-void end_carefully_at(const RecordFunction& event, std::uint64_t t1_ticks) noexcept {
   ThreadBuffer* buffer = core::t_buffer;
   const auto address = reinterpret_cast<std::uintptr_t>(&event);
   if (buffer == nullptr || !uncover(*buffer, address, t1_ticks)) return end_without_start(address);
@@ -88,7 +89,5 @@ template std::unique_ptr<ObserverContext> start_carefully<StringAbi::kOld>(
     const RecordFunction&) noexcept;
 template void end_carefully<StringAbi::kCxx11>(const RecordFunction&, ObserverContext*) noexcept;
 template void end_carefully<StringAbi::kOld>(const RecordFunction&, ObserverContext*) noexcept;
-template void end_carefully_at<StringAbi::kCxx11>(const RecordFunction&, std::uint64_t) noexcept;
-template void end_carefully_at<StringAbi::kOld>(const RecordFunction&, std::uint64_t) noexcept;
 
 }  // namespace torchtrace::observer

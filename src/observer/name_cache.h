@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "core/names.h"
+#include "filters/name_filter.h"
 #include "observer/equal_bytes.h"
 #include "observer/torch_abi.h"
 
@@ -22,8 +23,8 @@ class NameCache {
     std::string_view overload;
   };
 
-  /// Id of the name of the schema at `schema`; `kUnknown` if this cache cannot tell, which the
-  /// general `find` then can. Hot: no call.
+  /// Id of the name of the schema at `schema`, with `kFilteredOut` if the filter leaves it out;
+  /// `kUnknown` if this cache cannot tell, which the general `find` then can. Hot: no call.
   ///
   /// The two strings that begin a schema are compared as they lie there, with one image of 64
   /// bytes: short ones, up to 15 characters, lie in them as a whole. The image also holds where
@@ -47,23 +48,27 @@ class NameCache {
 
   /// The same for any name; asks the name table where the cache does not know it. `schema` is where
   /// the two strings lie if they may be compared as they lie, else nullptr.
-  std::uint32_t find(core::NameTable& table, const void* key, const Name& name,
-                     const char* schema) noexcept {
+  std::uint32_t find(core::NameTable& table, const filters::NameFilter& filter, const void* key,
+                     const Name& name, const char* schema) noexcept {
     Entry& entry = entries_[index_of(key)];
-    if (entry.key != key || !agrees(entry, name)) remember(table, entry, key, name);
+    if (entry.key != key || !agrees(entry, name)) remember(table, filter, entry, key, name);
     if (schema != nullptr) take_image(entry, name, schema);
     return entry.id;
   }
 
   /// Also the id of names that did not fit into the table: those take the general way each time.
   static constexpr std::uint32_t kUnknown = core::NameTable::kOverflowId;
+  /// Added to an id: the filter's verdict, asked for once.
+  static constexpr std::uint32_t kFilteredOut = 1U << 31U;
+  /// Neither unknown nor filtered out, in one comparison.
+  static bool is_kept(std::uint32_t id) noexcept { return static_cast<std::int32_t>(id) > 0; }
 
  private:
   struct alignas(128) Entry {
     char image[64];           ///< Of a schema's first bytes; zero if it cannot serve.
     const void* key;          ///< The schema, or the string's characters.
     const char* text;         ///< In the mapping's arena, so stable.
-    std::uint32_t id;         ///< core/names.h
+    std::uint32_t id;         ///< core/names.h, and `kFilteredOut`
     std::uint32_t length;     ///< Of `text`.
     std::uint32_t elsewhere;  ///< Length of the base name if it does not lie in the image, else 0.
   };
@@ -85,14 +90,14 @@ class NameCache {
                              equal_bytes(entry.text + base + 1, name.overload.data(), overload));
   }
 
-  static void remember(core::NameTable& table, Entry& entry, const void* key,
-                       const Name& name) noexcept {
+  static void remember(core::NameTable& table, const filters::NameFilter& filter, Entry& entry,
+                       const void* key, const Name& name) noexcept {
     const std::uint32_t id = table.intern(name.base, name.overload);
     const std::string_view text = table.text(id);
     entry = {};
     entry.key = key;
     entry.text = text.data();
-    entry.id = id;
+    entry.id = id | (filter.keeps(id == kUnknown ? name.base : text) ? 0 : kFilteredOut);
     entry.length = static_cast<std::uint32_t>(text.size());
   }
 

@@ -21,8 +21,10 @@ Inherited g_inherited;
 
 }  // namespace
 
-void start(const TorchLibrary& torch, const std::array<bool, core::kScopeCount>& scopes) noexcept {
+void start(const TorchLibrary& torch, const std::array<bool, core::kScopeCount>& scopes,
+           const filters::NameFilter& names) noexcept {
   g_registration.torch = torch;
+  g_registration.names = &names;
   const OpCallbacks callbacks = op_callbacks(torch.string_abi);
   RecordFunctionCallback& callback = g_registration.callback;
   callback = {};
@@ -50,7 +52,7 @@ void note_open_operators() noexcept {
   for (std::uint32_t at = 1; at <= depth; ++at) {
     const core::OpenOp& frame = buffer->frames[at];
     // The ends of user scopes carry their context, which tells by itself.
-    if (frame.scope_entry.load(std::memory_order_relaxed) != 0) continue;
+    if (frame.scope_entry.load(std::memory_order_relaxed) != 0 || is_filtered(frame)) continue;
     g_before_fork.addresses[g_before_fork.count++] = frame.address.load(std::memory_order_relaxed);
   }
 }

@@ -2,14 +2,17 @@
 
 #include <array>
 
+#include "filters/name_filter.h"
 #include "observer/torch_library.h"
 
 namespace torchtrace::observer {
 
 /// Registers the callbacks for `scopes` with the PyTorch that `torch` describes (registration.h):
-/// operators already running get no end. Thread: one, outside the loader; may take PyTorch's
-/// callback lock. Precondition: `core::g_activate` set.
-void start(const TorchLibrary& torch, const std::array<bool, core::kScopeCount>& scopes) noexcept;
+/// operators already running get no end. `names`: which are recorded; kept for good by the caller.
+/// Thread: one, outside the loader; may take PyTorch's callback lock. Precondition:
+/// `core::g_activate` set.
+void start(const TorchLibrary& torch, const std::array<bool, core::kScopeCount>& scopes,
+           const filters::NameFilter& names) noexcept;
 
 /// From now on no operator that starts is recorded; those that are open still get their end. For
 /// the end of the process: takes no lock, and leaves the callbacks where they are, for good.

@@ -4,6 +4,7 @@
 #include "core/clock.h"
 #include "core/full_ring.h"
 #include "core/process.h"
+#include "filters/name_filter.h"
 #include "observer/layout_check.h"
 #include "observer/thread_data.h"
 #include "observer/torch_library.h"
@@ -16,6 +17,7 @@ namespace torchtrace::observer {
 struct Registration {
   TorchLibrary torch;
   RecordFunctionCallback callback;
+  const filters::NameFilter* names = nullptr;
 };
 extern Registration g_registration;
 
@@ -26,8 +28,8 @@ core::ThreadBuffer* attach_thread(const RecordFunction& event) noexcept;
 core::ThreadBuffer* attach_ending_thread() noexcept;
 
 struct NamedEvent {
-  std::uint32_t name_id;
-  bool is_recorded;  ///< False once the verdict is kOff or kQuiesced.
+  std::uint32_t name_id;  ///< May have `NameCache::kFilteredOut`.
+  bool is_recorded;       ///< False once the verdict is kOff or kQuiesced.
 };
 
 /// Name of any event: checks its layout where that is not verified.
@@ -39,9 +41,6 @@ template <StringAbi abi>
 std::unique_ptr<ObserverContext> start_carefully(const RecordFunction& event) noexcept;
 template <StringAbi abi>
 void end_carefully(const RecordFunction& event, ObserverContext* context) noexcept;
-/// The end of an event without context, whose time has been read.
-template <StringAbi abi>
-void end_carefully_at(const RecordFunction& event, std::uint64_t t1_ticks) noexcept;
 
 /// What is known of an operator as it starts.
 struct StartedOp {
@@ -71,6 +70,34 @@ inline bool can_nest(const core::ThreadBuffer& buffer, std::uint32_t depth,
          buffer.header.must_tidy.load(std::memory_order_relaxed) == 0 && depth < core::kMaxFrames;
 }
 
+/// Counts an operator that a filter leaves out, and puts a frame for it on the stack (layout.h).
+inline void push_filtered(core::ThreadBuffer& buffer, std::uint32_t depth,
+                          std::uint64_t address) noexcept {
+  core::ThreadHeader& header = buffer.header;
+  next_op_id(header);
+  core::bump(header.filtered);
+  core::OpenOp& frame = buffer.frames[depth + 1];
+  frame.op_id.store(op_id_of(buffer.frames[depth]), std::memory_order_relaxed);
+  std::atomic_thread_fence(std::memory_order_release);
+  frame.address.store(address, std::memory_order_relaxed);
+  frame.info.store(core::kFlagFiltered, std::memory_order_relaxed);
+  frame.scope_entry.store(0, std::memory_order_relaxed);
+  header.depth.store(depth + 1, std::memory_order_release);
+}
+
+/// True for the usual operator: of scope FUNCTION, and kept.
+inline bool is_kept_function(std::uint64_t info) noexcept {
+  static_assert(static_cast<int>(core::Scope::kFunction) == 0);
+  return static_cast<std::uint16_t>(info) == 0;
+}
+
+inline bool is_filtered(std::uint64_t info) noexcept {
+  return (core::OpInfo::flags(info) & core::kFlagFiltered) != 0;
+}
+inline bool is_filtered(const core::OpenOp& frame) noexcept {
+  return is_filtered(frame.info.load(std::memory_order_relaxed));
+}
+
 /// Writes the frame or scope entry of an operator that starts, by `core::read_open_op`'s protocol,
 /// but for its time: `begin_open_op` follows. Apart, so that the clock is read last and our own
 /// work is not in the operator's time.
@@ -90,15 +117,17 @@ inline void begin_open_op(core::OpenOp& op, std::uint64_t op_id, std::uint64_t t
   op.version.store(static_cast<std::uint32_t>(op_id), std::memory_order_release);
 }
 
-/// What the ring gets of a frame that ends on its own thread, but for the link that follows.
+/// What the ring gets of a frame that ends on its own thread, with the `info` read from it, but
+/// for the link that follows.
 inline void copy_frame(core::Record& record, const core::ThreadHeader& header,
-                       const core::OpenOp& frame, std::uint64_t t1_ticks) noexcept {
+                       const core::OpenOp& frame, std::uint64_t info,
+                       std::uint64_t t1_ticks) noexcept {
   using core::put;
   put(record.t0_ticks, frame.t0_ticks.load(std::memory_order_relaxed));
   put(record.t1_ticks, t1_ticks);
   put(record.op_id, op_id_of(frame));
   put(record.parent, frame.parent.load(std::memory_order_relaxed));
-  core::OpInfo::store(frame.info.load(std::memory_order_relaxed), record);
+  core::OpInfo::store(info, record);
   put(record.commands, frame.commands.load(std::memory_order_relaxed));
   put(record.end_slot, header.slot);
 }
@@ -111,11 +140,11 @@ inline void copy_no_link(core::Record& record) noexcept {
 
 /// The autograd link, which PyTorch knows only at the end of an event.
 template <StringAbi abi>
-void copy_link(core::Record& record, const RecordFunction& event) noexcept {
+void copy_link(core::Record& record, const RecordFunction& event, bool is_function) noexcept {
   core::put(record.sequence_nr, read_at<std::int64_t>(&event, Offsets<abi>::kSequenceNumber));
   core::put(record.forward_thread, 0);
-  if (read_at<std::uint8_t>(&event, kScopeOffset) !=
-      static_cast<std::uint8_t>(core::Scope::kBackwardFunction)) {
+  if (is_function || read_at<std::uint8_t>(&event, kScopeOffset) !=
+                         static_cast<std::uint8_t>(core::Scope::kBackwardFunction)) {
     return;
   }
   const std::uint32_t offset = g_forward_thread_offset.load(std::memory_order_relaxed);

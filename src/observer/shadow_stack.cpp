@@ -31,13 +31,15 @@ void detach(OpenOp& entry) noexcept {
 
 /// An operator that will not end: counted, and told to the flush thread if there is room.
 void abandon(ThreadBuffer& buffer, const OpenOp& frame, std::uint64_t now_ticks) noexcept {
+  const std::uint64_t info = frame.info.load(std::memory_order_relaxed);
+  if (is_filtered(info)) return;  // counted at its start
   ThreadHeader& header = buffer.header;
   note_loss(header, header.abandoned, op_id_of(frame));
   // What is overwritten is counted as such, and an operator counts once.
   if (header.ring_policy == core::kRingOverwriteOldest) return;
   core::Record* record = next_slot(buffer);
   if (record == nullptr) return;
-  copy_frame(*record, header, frame, now_ticks);
+  copy_frame(*record, header, frame, info, now_ticks);
   copy_no_link(*record);
   core::put(record->flags, core::kFlagAbandoned);
   header.ring.publish();

@@ -38,7 +38,7 @@ TEST_F(doctored_layout, a_moved_schema_pointer_leaves_names_without_overloads) {
   torch.name = [](const RecordFunction*) { return "aten::add"; };
   std::array<bool, core::kScopeCount> scopes{};
   scopes[0] = true;
-  start(torch, scopes);
+  start(torch, scopes, names_);
   function.put(kFunctionOffset, &elsewhere);
   run(function);
   EXPECT_EQ(g_layout_verdict.load(), LayoutVerdict::kNameOnly);
@@ -52,7 +52,7 @@ TEST_F(doctored_layout, another_overload_name_is_not_believed) {
   torch.overload_name = [](const RecordFunction*) { return "Scalar"; };
   std::array<bool, core::kScopeCount> scopes{};
   scopes[0] = true;
-  start(torch, scopes);
+  start(torch, scopes, names_);
   FakeRecordFunction function(add_, Scope::kFunction);
   run(function);
   EXPECT_EQ(g_layout_verdict.load(), LayoutVerdict::kNameOnly);

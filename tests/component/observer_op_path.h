@@ -8,8 +8,10 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "core/caution.h"
 #include "core/events.h"
 #include "core/process.h"
 #include "fakes/fake_torch.h"
@@ -41,11 +43,13 @@ class op_path : public testing::Test {
       scopes[static_cast<std::size_t>(scope)] = true;
     }
     forget_verdict();
-    start(fakes::fake_torch_library(), scopes);
+    core::use_counter(false);
+    start(fakes::fake_torch_library(), scopes, names_);
     callbacks_ = op_callbacks(StringAbi::kCxx11);
   }
 
   void TearDown() override {
+    core::use_counter(false);
     core::ThreadRegistry::forget_this_thread();
     core::g_process.store(nullptr);
     std::filesystem::remove_all(root_);
@@ -89,10 +93,29 @@ class op_path : public testing::Test {
     return ops;
   }
 
-  /// started = written + dropped + open, and nothing settles when no thread runs.
+  /// started = written + filtered + dropped + open, and nothing settles when no thread runs.
   void expect_sum() {
     const flush::Totals totals = collector_->totals();
-    EXPECT_EQ(totals.started, written_ + totals.dropped() + totals.open);
+    EXPECT_EQ(totals.started,
+              before_ + written_ + totals.filtered + totals.dropped() + totals.open);
+  }
+
+  /// As in a program that is under way: the layout is verified, the names of this thread are known,
+  /// ticks are the counter. What it takes is counted in `before_`.
+  void take_the_short_way() {
+    core::use_counter(true);
+    FakeRecordFunction add(add_, Scope::kFunction);
+    FakeRecordFunction mul(mul_, Scope::kFunction);
+    FakeRecordFunction relu(relu_, Scope::kFunction);
+    for (std::uint32_t at = 0; at < kEventsToVerify; ++at) {
+      for (const FakeRecordFunction* function : {&add, &mul, &relu}) {
+        begin(*function);
+        end(*function);
+      }
+    }
+    collect();
+    before_ = std::exchange(written_, 0);
+    ASSERT_FALSE(core::must_be_careful());
   }
 
   static core::Process* activate() noexcept {
@@ -106,10 +129,21 @@ class op_path : public testing::Test {
   std::unique_ptr<flush::Collector> collector_;
   flush::Sequencer sequencer_;
   core::TickConverter clock_;  // ticks are ns here
+  filters::NameFilter names_;
   std::uint64_t written_ = 0;
+  std::uint64_t before_ = 0;  ///< Operators of the set-up.
   FakeSchema add_{"aten::add", "Tensor"};
   FakeSchema mul_{"aten::mul", "Tensor"};
   FakeSchema relu_{"aten::relu", ""};
+};
+
+/// The same for both ways that an event can take.
+class op_path_each_way : public op_path, public testing::WithParamInterface<const char*> {
+ protected:
+  void SetUp() override {
+    op_path::SetUp();
+    if (GetParam() == std::string("short")) take_the_short_way();
+  }
 };
 
 }  // namespace torchtrace::observer

@@ -9,7 +9,10 @@
 namespace torchtrace::observer {
 namespace {
 
-TEST_F(op_path, names_are_qualified_by_their_overload) {
+INSTANTIATE_TEST_SUITE_P(ways, op_path_each_way, testing::Values("careful", "short"),
+                         [](const auto& way) { return std::string(way.param); });
+
+TEST_P(op_path_each_way, names_are_qualified_by_their_overload) {
   FakeRecordFunction add(add_, Scope::kFunction);
   FakeRecordFunction relu(relu_, Scope::kFunction);
   begin(add);
@@ -23,7 +26,7 @@ TEST_F(op_path, names_are_qualified_by_their_overload) {
   expect_sum();
 }
 
-TEST_F(op_path, nesting_gives_parents_and_depths) {
+TEST_P(op_path_each_way, nesting_gives_parents_and_depths) {
   FakeRecordFunction outer(add_, Scope::kFunction);
   FakeRecordFunction inner(mul_, Scope::kFunction);
   FakeRecordFunction innermost(relu_, Scope::kFunction);
@@ -41,7 +44,7 @@ TEST_F(op_path, nesting_gives_parents_and_depths) {
   expect_sum();
 }
 
-TEST_F(op_path, a_string_that_reuses_an_address_has_its_own_name) {
+TEST_P(op_path_each_way, a_string_that_reuses_an_address_has_its_own_name) {
   alignas(FakeRecordFunction) unsigned char place[sizeof(FakeRecordFunction)];
   for (const char* name : {"AddBackward0", "MulBackward0", "iter 1", "iter 2"}) {
     auto* function = new (place) FakeRecordFunction(std::string(name), Scope::kBackwardFunction);
@@ -55,7 +58,7 @@ TEST_F(op_path, a_string_that_reuses_an_address_has_its_own_name) {
   }
 }
 
-TEST_F(op_path, a_schema_that_reuses_an_address_has_its_own_name) {
+TEST_P(op_path_each_way, a_schema_that_reuses_an_address_has_its_own_name) {
   FakeSchema schema{"mylib::first", ""};
   for (const char* name : {"mylib::first", "mylib::other"}) {
     schema.name = name;
@@ -68,7 +71,7 @@ TEST_F(op_path, a_schema_that_reuses_an_address_has_its_own_name) {
   EXPECT_EQ(ops.count("mylib::other"), 1U);
 }
 
-TEST_F(op_path, backward_functions_carry_the_link_to_their_forward) {
+TEST_P(op_path_each_way, backward_functions_carry_the_link_to_their_forward) {
   FakeRecordFunction function(std::string("AddBackward0"), Scope::kBackwardFunction);
   function.put(FakeRecordFunction::Offsets::kSequenceNumber, std::int64_t{42});
   function.put(FakeRecordFunction::Offsets::kForwardThreadWithKeywordInputs, std::uint64_t{3});
@@ -80,7 +83,7 @@ TEST_F(op_path, backward_functions_carry_the_link_to_their_forward) {
   EXPECT_EQ(op.record.scope, static_cast<std::uint8_t>(Scope::kBackwardFunction));
 }
 
-TEST_F(op_path, an_open_operator_is_announced) {
+TEST_P(op_path_each_way, an_open_operator_is_announced) {
   FakeRecordFunction outer(add_, Scope::kFunction);
   begin(outer);
   EXPECT_EQ(collect().at("aten::add.Tensor").kind, OpKind::kBegin);
@@ -91,7 +94,7 @@ TEST_F(op_path, an_open_operator_is_announced) {
   expect_sum();
 }
 
-TEST_F(op_path, a_scope_can_end_on_another_thread) {
+TEST_P(op_path_each_way, a_scope_can_end_on_another_thread) {
   FakeRecordFunction scope(std::string("all_reduce"), Scope::kUserScope);
   Context context = begin(scope);
   ASSERT_NE(context, nullptr);
@@ -110,7 +113,7 @@ TEST_F(op_path, a_scope_can_end_on_another_thread) {
   expect_sum();
 }
 
-TEST_F(op_path, a_scope_can_end_after_the_thread_that_started_it) {
+TEST_P(op_path_each_way, a_scope_can_end_after_the_thread_that_started_it) {
   FakeRecordFunction scope(std::string("rpc"), Scope::kUserScope);
   Context context;
   std::thread([&] { context = begin(scope); }).join();
@@ -123,7 +126,7 @@ TEST_F(op_path, a_scope_can_end_after_the_thread_that_started_it) {
   expect_sum();
 }
 
-TEST_F(op_path, a_scope_can_outlive_the_operator_around_it) {
+TEST_P(op_path_each_way, a_scope_can_outlive_the_operator_around_it) {
   FakeRecordFunction call(add_, Scope::kFunction);
   FakeRecordFunction scope(std::string("gloo:all_reduce"), Scope::kUserScope);
   FakeRecordFunction later(mul_, Scope::kFunction);
@@ -141,7 +144,7 @@ TEST_F(op_path, a_scope_can_outlive_the_operator_around_it) {
   expect_sum();
 }
 
-TEST_F(op_path, scopes_can_end_out_of_order) {
+TEST_P(op_path_each_way, scopes_can_end_out_of_order) {
   FakeRecordFunction first(std::string("first"), Scope::kUserScope);
   FakeRecordFunction second(std::string("second"), Scope::kUserScope);
   Context first_context = begin(first);
@@ -161,7 +164,7 @@ TEST_F(op_path, scopes_can_end_out_of_order) {
   expect_sum();
 }
 
-TEST_F(op_path, a_thousand_scopes_use_the_table_again) {
+TEST_P(op_path_each_way, a_thousand_scopes_use_the_table_again) {
   for (int round = 0; round < 4 * static_cast<int>(core::kMaxScopes); ++round) {
     FakeRecordFunction scope(std::string("step"), Scope::kUserScope);
     Context context = begin(scope);
@@ -178,7 +181,7 @@ TEST_F(op_path, a_thousand_scopes_use_the_table_again) {
   expect_sum();
 }
 
-TEST_F(op_path, counts_scopes_beyond_the_table) {
+TEST_P(op_path_each_way, counts_scopes_beyond_the_table) {
   std::vector<std::unique_ptr<FakeRecordFunction>> scopes;
   std::vector<Context> contexts;
   for (std::uint32_t at = 0; at < core::kMaxScopes + 10; ++at) {
@@ -198,7 +201,7 @@ TEST_F(op_path, counts_scopes_beyond_the_table) {
   expect_sum();
 }
 
-TEST_F(op_path, counts_operators_beyond_the_stack) {
+TEST_P(op_path_each_way, counts_operators_beyond_the_stack) {
   std::vector<std::unique_ptr<FakeRecordFunction>> calls;
   for (std::uint32_t at = 0; at < core::kMaxFrames + 5; ++at) {
     calls.push_back(std::make_unique<FakeRecordFunction>(add_, Scope::kFunction));
@@ -214,7 +217,7 @@ TEST_F(op_path, counts_operators_beyond_the_stack) {
   expect_sum();
 }
 
-TEST_F(op_path, counts_what_does_not_fit_into_the_ring) {
+TEST_P(op_path_each_way, counts_what_does_not_fit_into_the_ring) {
   const std::uint64_t capacity = g_test_process->mapping.ring_slots();
   for (std::uint64_t at = 0; at < capacity + 7; ++at) {
     FakeRecordFunction call(add_, Scope::kFunction);
@@ -228,13 +231,16 @@ TEST_F(op_path, counts_what_does_not_fit_into_the_ring) {
   ASSERT_EQ(losses.size(), 1U);
   EXPECT_STREQ(losses[0].reason, "dropped_ring_full");
   EXPECT_EQ(losses[0].count, 7U);
-  EXPECT_EQ(losses[0].first, capacity + 1);
-  EXPECT_EQ(losses[0].last, capacity + 7);
+  EXPECT_EQ(losses[0].first, before_ + capacity + 1);
+  EXPECT_EQ(losses[0].last, before_ + capacity + 7);
   expect_sum();
 }
 
-TEST_F(op_path, counts_threads_beyond_the_cap) {
+TEST_P(op_path_each_way, counts_threads_beyond_the_cap) {
+  core::ThreadRegistry::forget_this_thread();
+  core::g_process.store(nullptr);
   make_process(64U << 10U, 1);
+  before_ = 0;
   FakeRecordFunction mine(add_, Scope::kFunction);
   begin(mine);
   std::thread([&] {
@@ -250,7 +256,7 @@ TEST_F(op_path, counts_threads_beyond_the_cap) {
   expect_sum();
 }
 
-TEST_F(op_path, finds_a_frame_that_was_left_behind) {
+TEST_P(op_path_each_way, finds_a_frame_that_was_left_behind) {
   FakeRecordFunction outer(add_, Scope::kFunction);
   FakeRecordFunction lost(mul_, Scope::kFunction);  // left by longjmp, say
   begin(outer);
@@ -263,7 +269,7 @@ TEST_F(op_path, finds_a_frame_that_was_left_behind) {
   expect_sum();
 }
 
-TEST_F(op_path, an_address_on_top_of_the_stack_is_a_stale_frame) {
+TEST_P(op_path_each_way, an_address_on_top_of_the_stack_is_a_stale_frame) {
   FakeRecordFunction call(add_, Scope::kFunction);
   begin(call);
   begin(call);
@@ -275,7 +281,7 @@ TEST_F(op_path, an_address_on_top_of_the_stack_is_a_stale_frame) {
   expect_sum();
 }
 
-TEST_F(op_path, ignores_an_end_that_never_began) {
+TEST_P(op_path_each_way, ignores_an_end_that_never_began) {
   FakeRecordFunction call(add_, Scope::kFunction);
   FakeRecordFunction other(mul_, Scope::kFunction);
   begin(call);
@@ -285,7 +291,7 @@ TEST_F(op_path, ignores_an_end_that_never_began) {
   expect_sum();
 }
 
-TEST_F(op_path, counts_ends_of_what_the_parent_process_started) {
+TEST_P(op_path_each_way, counts_ends_of_what_the_parent_process_started) {
   FakeRecordFunction call(add_, Scope::kFunction);
   FakeRecordFunction scope(std::string("outer"), Scope::kUserScope);
   Context context = begin(scope);
@@ -303,7 +309,7 @@ TEST_F(op_path, counts_ends_of_what_the_parent_process_started) {
   EXPECT_EQ(collector_->totals().started, 0U);
 }
 
-TEST_F(op_path, serves_nothing_after_quiesce_but_ends_what_is_open) {
+TEST_P(op_path_each_way, serves_nothing_after_quiesce_but_ends_what_is_open) {
   FakeRecordFunction open(add_, Scope::kFunction);
   FakeRecordFunction late(mul_, Scope::kFunction);
   begin(open);
@@ -313,7 +319,95 @@ TEST_F(op_path, serves_nothing_after_quiesce_but_ends_what_is_open) {
   end(open);
   const auto ops = collect();
   EXPECT_EQ(ops.size(), 1U);
-  EXPECT_EQ(collector_->totals().started, 1U);
+  EXPECT_EQ(collector_->totals().started, before_ + 1);
+  expect_sum();
+}
+
+/// `aten::mul*` is left out.
+class filtered_names : public op_path, public testing::WithParamInterface<const char*> {
+ protected:
+  void SetUp() override {
+    names_ = filters::NameFilter({}, {"aten::mul*", "noise"});
+    op_path::SetUp();
+    if (GetParam() == std::string("short")) {
+      take_the_short_way();
+      before_filtered_ = collector_->totals().filtered;
+    }
+  }
+  std::uint64_t filtered() { return collector_->totals().filtered - before_filtered_; }
+
+  std::uint64_t before_filtered_ = 0;
+};
+
+INSTANTIATE_TEST_SUITE_P(ways, filtered_names, testing::Values("careful", "short"),
+                         [](const auto& way) { return std::string(way.param); });
+
+TEST_P(filtered_names, are_counted_and_stand_in_the_depth_but_around_nothing) {
+  FakeRecordFunction outer(add_, Scope::kFunction);
+  FakeRecordFunction left_out(mul_, Scope::kFunction);
+  FakeRecordFunction left_out_too(mul_, Scope::kFunction);
+  FakeRecordFunction inner(relu_, Scope::kFunction);
+  begin(outer);
+  begin(left_out);
+  begin(left_out_too);
+  begin(inner);
+  end(inner);
+  end(left_out_too);
+  end(left_out);
+  end(outer);
+  const auto ops = collect();
+  EXPECT_EQ(ops.size(), 2U);
+  EXPECT_EQ(ops.at("aten::relu").parent, ops.at("aten::add.Tensor").record.op_id);
+  EXPECT_EQ(ops.at("aten::relu").record.depth, 3);
+  EXPECT_EQ(filtered(), 2U);
+  expect_sum();
+}
+
+TEST_P(filtered_names, are_never_taken_for_open_operators) {
+  FakeRecordFunction outer(add_, Scope::kFunction);
+  FakeRecordFunction left_out(mul_, Scope::kFunction);
+  for (int turn = 0; turn < 3; ++turn) {
+    begin(outer);
+    begin(left_out);
+    collect();
+    EXPECT_EQ(collector_->totals().open, 1U);
+    end(left_out);
+    end(outer);
+  }
+  collect();
+  expect_sum();
+}
+
+TEST_P(filtered_names, left_behind_are_not_counted_twice) {
+  FakeRecordFunction outer(add_, Scope::kFunction);
+  FakeRecordFunction lost(mul_, Scope::kFunction);
+  FakeRecordFunction scope(std::string("noise"), Scope::kUserScope);
+  begin(outer);
+  begin(lost);
+  EXPECT_EQ(begin(scope), nullptr);
+  end(outer);
+  std::thread([&] {
+    begin(lost);  // and the thread ends inside of it
+  }).join();
+  collect();
+  EXPECT_EQ(collector_->totals().dropped(), 0U);
+  EXPECT_EQ(filtered(), 3U);
+  expect_sum();
+}
+
+TEST_P(filtered_names, need_no_room_in_the_ring) {
+  const std::uint64_t capacity = g_test_process->mapping.ring_slots();
+  FakeRecordFunction kept(add_, Scope::kFunction);
+  FakeRecordFunction left_out(mul_, Scope::kFunction);
+  for (std::uint64_t at = 0; at < capacity; ++at) {
+    begin(kept);
+    end(kept);
+  }
+  begin(left_out);
+  end(left_out);
+  collect();
+  EXPECT_EQ(collector_->totals().dropped(), 0U);
+  EXPECT_EQ(filtered(), 1U);
   expect_sum();
 }
 

@@ -31,6 +31,8 @@ constexpr int kCalls = 100'000;
 constexpr std::uint64_t kRingBytes = std::uint64_t{16} << 20U;
 static_assert(kRingBytes / sizeof(core::Record) > kCalls);
 
+const filters::NameFilter kAllNames;
+
 std::unique_ptr<observer::ObserverContext> start_nothing(const observer::RecordFunction&) {
   return nullptr;
 }
@@ -56,7 +58,7 @@ OpCallbacks start_observer() {
   core::g_activate = make_process;
   std::array<bool, core::kScopeCount> scopes{};
   scopes.fill(true);
-  observer::start(fake_torch_library(), scopes);
+  observer::start(fake_torch_library(), scopes, kAllNames);
   return observer::op_callbacks(observer::StringAbi::kCxx11);
 }
 

@@ -81,7 +81,8 @@ class observer_threads : public testing::Test {
     scopes[static_cast<std::size_t>(Scope::kUserScope)] = true;
     TorchLibrary torch = fakes::fake_torch_library();
     torch.current_thread_id = nullptr;  // all fakes say thread 1
-    start(torch, scopes);
+    static const filters::NameFilter all_names;
+    start(torch, scopes, all_names);
     callbacks_ = op_callbacks(StringAbi::kCxx11);
   }
 

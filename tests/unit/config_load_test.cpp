@@ -52,6 +52,8 @@ TEST(config_load, lets_the_environment_beat_the_file) {
 TEST(config_load, takes_every_option_from_the_environment) {
   const std::vector<std::pair<std::string, std::string>> values{
       {"filters.scopes", "function, user_scope"},
+      {"filters.include", "aten::*, *Backward0"},
+      {"filters.exclude", "aten::add*"},
       {"observer.reregister", "false"},
       {"buffer.size", "4MiB"},
       {"buffer.total", "64MiB"},
@@ -164,6 +166,8 @@ TEST(config_digest, changes_with_every_option) {
   EXPECT_NE(digest, digest_of("[filters]\nscopes = [\"function\"]\n"));
   EXPECT_NE(digest, digest_of("[buffer]\nsize = \"4MiB\"\n"));
   EXPECT_NE(digest, digest_of("[buffer]\ntotal = \"4MiB\"\n"));
+  EXPECT_NE(digest, digest_of("[filters]\ninclude = [\"aten::*\"]\n"));
+  EXPECT_NE(digest, digest_of("[filters]\nexclude = [\"aten::*\"]\n"));
   EXPECT_NE(digest, digest_of("[output]\nsink = \"off\"\n"));
   EXPECT_NE(digest, digest_of("[output]\ndirectory = \"x\"\n"));
   EXPECT_NE(digest, digest_of("[output]\nmax_bytes = \"1GiB\"\n"));
@@ -174,7 +178,7 @@ TEST(config_digest, changes_with_every_option) {
 }
 
 // Traces of different machines and versions are compared by it: it changes only with a default.
-TEST(config_digest, is_stable) { EXPECT_EQ(digest_of(""), "8934220e6fae47d2"); }
+TEST(config_digest, is_stable) { EXPECT_EQ(digest_of(""), "dcde987ac853d5e0"); }
 
 TEST(config_load, throws_nothing_when_memory_runs_out) {
   const GetEnv without_memory = [](const char*) -> const char* { throw std::bad_alloc{}; };

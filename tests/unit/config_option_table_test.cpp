@@ -23,19 +23,19 @@ std::size_t rows_of(std::string_view section) {
 TEST(option_table, has_a_row_for_every_member) {
   const Config config;
   const auto& [filters, observer, buffer, output, clock, digest] = config;
-  const auto& [scopes] = filters;
+  const auto& [scopes, include, exclude] = filters;
   const auto& [reregister] = observer;
   const auto& [size, total, policy] = buffer;
   const auto& [sink, directory, max_bytes, when_full, hold, period] = output;
   const auto& [source] = clock;
-  static_cast<void>(std::tie(digest, scopes, reregister, size, total, policy, sink, directory,
-                             max_bytes, when_full, hold, period, source));
-  EXPECT_EQ(rows_of("filters"), 1U);
+  static_cast<void>(std::tie(digest, scopes, include, exclude, reregister, size, total, policy,
+                             sink, directory, max_bytes, when_full, hold, period, source));
+  EXPECT_EQ(rows_of("filters"), 3U);
   EXPECT_EQ(rows_of("observer"), 1U);
   EXPECT_EQ(rows_of("buffer"), 3U);
   EXPECT_EQ(rows_of("output"), 6U);
   EXPECT_EQ(rows_of("clock"), 1U);
-  EXPECT_EQ(options().size(), 12U);
+  EXPECT_EQ(options().size(), 14U);
 }
 
 TEST(option_table, names_each_option_once_and_in_a_known_section) {
@@ -58,11 +58,13 @@ TEST(option_table, keeps_each_option_in_a_member_of_its_own) {
     Value changed = option.fetch(config);
     changed.number ^= 1U;
     if (option.type == ValueType::kPath) changed.text = "elsewhere";
+    if (option.type == ValueType::kPatternList) changed.list = {"aten::*"};
     option.store(config, changed);
     for (const Option& other : options()) {
       const Value now = other.fetch(config);
       const Value before = other.fetch(defaults);
-      const bool is_same = now.number == before.number && now.text == before.text;
+      const bool is_same =
+          now.number == before.number && now.text == before.text && now.list == before.list;
       EXPECT_EQ(is_same, &other != &option) << option.name << " and " << other.name;
     }
   }
@@ -97,7 +99,7 @@ void expect_choices(const char* name, const Get& get, std::initializer_list<Enum
   std::size_t index = 0;
   for (const Enum value : values) {
     Config config;
-    option.store(config, Value{index, {}});
+    option.store(config, Value{index, {}, {}});
     EXPECT_EQ(get(config), value) << name << " = " << option.choices[index].name;
     ++index;
   }

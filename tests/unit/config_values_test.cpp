@@ -46,6 +46,9 @@ const std::vector<Case>& accepted() {
            "static_runtime_op", "static_runtime_model"])",
        "function,backward_function,torchscript_function,kernel_function_dtype,custom_class,"
        "build_feature,lite_interpreter,user_scope,static_runtime_op,static_runtime_model"},
+      {"filters.include", "[]", ""},
+      {"filters.include", R"(["aten::*", "a,b", 'say "hi"'])", R"("aten::*","a,b","say \"hi\"")"},
+      {"filters.exclude", R"(["*Backward?"])", R"("*Backward?")"},
       {"observer.reregister", "true", "true"},
       {"observer.reregister", "false", "false"},
       {"buffer.size", R"("64KiB")", "65536"},
@@ -112,6 +115,10 @@ const std::vector<Case>& refused() {
        "torchscript_function, kernel_function_dtype, custom_class, build_feature, "
        "lite_interpreter, user_scope, static_runtime_op, static_runtime_model; "
        "did you mean \"user_scope\"?"},
+      {"filters.include", "\"aten::*\"",
+       "a string, expected a list of patterns such as [\"aten::*\"]"},
+      {"filters.include", "[1]", "an item is an integer, expected a pattern in quotes"},
+      {"filters.exclude", R"(["a", ""])", "an item is empty, and fits no name"},
       {"observer.reregister", R"("true")", "a string, expected true or false"},
       {"buffer.size", R"("32KiB")", "below the minimum of 64KiB"},
       {"buffer.size", R"("65535B")", "below the minimum of 64KiB"},
@@ -186,6 +193,8 @@ TEST(config_values, have_the_promised_defaults) {
   ASSERT_TRUE(result.config);
   const std::vector<std::pair<std::string, std::string>> expected{
       {"filters.scopes", "function,backward_function,user_scope"},
+      {"filters.include", ""},
+      {"filters.exclude", ""},
       {"observer.reregister", "true"},
       {"buffer.size", "2097152"},
       {"buffer.total", "268435456"},
