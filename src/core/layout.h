@@ -84,9 +84,9 @@ static_assert(sizeof(NameEntry) == 8);
 /// Consistency: the writer stores `op_id` first and `version` (its low half) last; a reader reads
 /// `version` first and `op_id` last, and has a whole entry if both agree (`read_open_op`).
 ///
-/// The frame of an operator that a filter leaves out has kFlagFiltered in `info`, and in `op_id` that
-/// of the nearest recorded operator around it, which is what stands around those inside it. `version`
-/// is then another one's, so that no reader takes the frame for an operator.
+/// The frame of an operator that a filter leaves out has kFlagFiltered in `info`, and in `op_id`
+/// that of the nearest recorded operator around it, which is what stands around those inside it.
+/// `version` is then another one's, so that no reader takes the frame for an operator.
 struct alignas(64) OpenOp {
   Counter op_id;                       ///< 0 = never used.
   std::atomic<std::uint64_t> address;  ///< Of the RecordFunction: matches an end to its start.
