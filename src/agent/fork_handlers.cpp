@@ -10,6 +10,7 @@
 #include "agent/agent.h"
 #include "flush/flush_thread.h"
 #include "flush/lttng_sink.h"
+#include "observer/callback_mutex.h"
 #include "observer/observer.h"
 
 namespace torchtrace::agent {
@@ -29,6 +30,7 @@ struct ForkInProgress {
   bool holds_loader = false;
   bool holds_fork = false;
   bool holds_registration = false;
+  bool holds_callbacks = false;
 };
 /// One fork at a time between `prepare` and the handler after it: `observer::before_fork` keeps
 /// what it saw in one place.
@@ -42,7 +44,9 @@ int match_fork_library(dl_phdr_info* info, std::size_t /*size*/, void* /*data*/)
              : 0;
 }
 
-bool lttng_forks_by_itself() noexcept { return dl_iterate_phdr(match_fork_library, nullptr) != 0; }
+/// Looked for once: a fork beside a thread that is inside the loader leaves the child with the lock
+/// of `dl_iterate_phdr` held for ever, and the child may fork as well.
+bool g_lttng_forks_by_itself = false;
 
 void prepare() {
   t_fork = {};
@@ -59,13 +63,15 @@ void prepare() {
   }
   t_fork.holds_fork = pthread_mutex_clocklock(&g_fork_mutex, CLOCK_MONOTONIC, &limit) == 0;
   t_fork.holds_registration = observer::before_fork();
+  t_fork.holds_callbacks = observer::hold_callback_mutex(limit);
   // Also where no operator has run since the last fork: lttng-ust was loaded before that.
-  if (!lttng_forks_by_itself()) t_fork.provider = flush::loaded_lttng_provider();
+  if (!g_lttng_forks_by_itself) t_fork.provider = flush::loaded_lttng_provider();
   if (t_fork.provider != nullptr) t_fork.provider->before_fork(&t_fork.signals);
 }
 
 /// The child's copies are locked by the same thread, so it may unlock them.
 void release_locks() noexcept {
+  if (t_fork.holds_callbacks) observer::release_callback_mutex();
   if (t_fork.holds_fork) pthread_mutex_unlock(&g_fork_mutex);
   if (t_fork.holds_loader) pthread_mutex_unlock(&t_fork.thread->loader_mutex());
 }
@@ -85,6 +91,9 @@ void in_child() {
 
 }  // namespace
 
-void install_fork_handlers() noexcept { pthread_atfork(prepare, in_parent, in_child); }
+void install_fork_handlers() noexcept {
+  g_lttng_forks_by_itself = dl_iterate_phdr(match_fork_library, nullptr) != 0;
+  pthread_atfork(prepare, in_parent, in_child);
+}
 
 }  // namespace torchtrace::agent

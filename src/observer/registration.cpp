@@ -7,6 +7,7 @@
 #include <atomic>
 
 #include "core/log.h"
+#include "observer/callback_mutex.h"
 
 namespace torchtrace::observer {
 
@@ -78,7 +79,10 @@ void register_callback(const TorchLibrary& torch, const RecordFunctionCallback& 
   g_callback.callback = callback;
   const bool* const first = std::find(std::begin(callback.scopes), std::end(callback.scopes), true);
   g_callback.probed_scope = static_cast<std::uint8_t>(first - std::begin(callback.scopes));
-  add();
+  {
+    const MutexWitness witness(torch.path);
+    add();
+  }
   // Nobody can have removed it yet: what does not find it now never will.
   g_callback.can_probe = torch.get_step_callbacks != nullptr &&
                          torch.current_thread_id != nullptr && first != std::end(callback.scopes) &&
