@@ -140,9 +140,6 @@ core::Process* start_process() {
     process->mapping.remove();
     return nullptr;
   }
-  // Registered now, so that it runs before what the program registered until now.
-  static std::atomic<bool> is_registered{false};
-  if (!is_registered.exchange(true)) std::atexit(finish);
   g_active_pid.store(getpid());
   core::g_process.store(process, std::memory_order_release);
   g_flush_thread.store(thread, std::memory_order_release);
@@ -192,6 +189,7 @@ void register_with_torch() {
   }
   choose_clock(g_config->clock.source);
   install_fork_handlers();
+  at_quick_exit(finish);  // early, so that it runs after what the program registers
   core::g_activate = activate;
   const config::Config::Filters& filters = g_config->filters;
   static auto* const names = new filters::NameFilter(filters.include, filters.exclude);

@@ -99,4 +99,10 @@ __attribute__((constructor)) void on_load() {
   torchtrace::agent::look_for_torch();
 }
 
+/// At the end of exit(), when all exit handlers and destructors of static objects have run: they
+/// may run operators. Not an exit handler: registering one takes a lock of libc that another thread
+/// may hold while this process is forked, and the child could never take it.
+/// Source: glibc stdlib/cxa_atexit.c; elf/dl-fini.c.
+__attribute__((destructor)) void on_exit_of_process() { torchtrace::agent::finish(); }
+
 }  // namespace
