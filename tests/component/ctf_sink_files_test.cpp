@@ -71,6 +71,22 @@ TEST_F(ctf_sink_files, are_for_the_user_only_whatever_the_umask) {
   EXPECT_EQ(std::distance(fs::directory_iterator(folder()), fs::directory_iterator()), 2);
 }
 
+/// babeltrace2 exchanges packets of several files that begin at one moment.
+TEST_F(ctf_sink_files, hold_packets_that_begin_one_after_the_other_even_if_all_happens_at_once) {
+  const auto sink = make(options());
+  ASSERT_TRUE(sink) << error_;
+  torchtrace_thread thread{};
+  thread.ts = now_ns_;
+  thread.name = "one of many";
+  for (thread.tid = 1; thread.tid <= 500; ++thread.tid) sink->thread(thread);
+  finish(*sink, 0);
+  const CtfTrace trace = read_ctf_trace(folder());
+  ASSERT_GT(trace.packets.size(), 3U);
+  for (std::size_t at = 1; at < trace.packets.size(); ++at) {
+    EXPECT_GT(trace.packets[at].timestamp_begin, trace.packets[at - 1].timestamp_begin);
+  }
+}
+
 TEST_F(ctf_sink_files, are_not_passed_on_to_programs_that_the_host_starts) {
   const auto sink = make(options());
   ASSERT_TRUE(sink) << error_;

@@ -22,9 +22,10 @@ bool CtfStream::open(std::string& error) {
 
 template <typename Event>
 void CtfStream::append(const Event& event, bool is_operator) noexcept {
-  const std::uint64_t header_ts_ns = header_timestamp_ns(event.ts);
+  std::uint64_t header_ts_ns = header_timestamp_ns(event.ts);
   if (!stopped_ && !batch_.append(event, header_ts_ns, is_operator)) {
     complete_packet();
+    header_ts_ns = header_timestamp_ns(event.ts);
     if (!stopped_) batch_.append(event, header_ts_ns, is_operator);
   }
   if (stopped_) {
@@ -44,8 +45,12 @@ std::uint64_t CtfStream::header_timestamp_ns(std::uint64_t ts_ns) const noexcept
 TORCHTRACE_EVENTS(TORCHTRACE_CTF_INSTANTIATE)
 #undef TORCHTRACE_CTF_INSTANTIATE
 
+/// The next packet begins later than this one ends: where a stream has several files, babeltrace2
+/// exchanges packets that begin at one moment, and then stops at the first of them. Source:
+/// src/plugins/ctf/fs-src/fs.cpp, ds_index_insert_ds_index_entry_sorted.
 void CtfStream::complete_packet() noexcept {
   batch_.complete_open(uuid_, next_sequence_number_++, lost_.events);
+  ++last_ts_ns_;
   open_since_ns_ = 0;
   if (batch_.full() || ends_block()) write_out();
 }
