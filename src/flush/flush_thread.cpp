@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <exception>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include "core/futex.h"
 #include "core/leftovers.h"
 #include "core/log.h"
+#include "core/process_stat.h"
 #include "flush/post_mortem_notes.h"
 
 namespace torchtrace::flush {
@@ -61,7 +63,11 @@ bool FlushThread::start() noexcept {
   return true;
 }
 
-bool FlushThread::finish(std::uint64_t deadline_ns) noexcept {
+bool FlushThread::finish(std::uint64_t deadline_ns) noexcept try {
+  if (is_this_thread()) {  // see end_with_program
+    last_periods();
+    return true;
+  }
   process_.consumer.wake(core::kWakeToFinish);
   const std::uint64_t end_ns = core::clock_ns(CLOCK_MONOTONIC) + deadline_ns;
   while (has_finished_.load(std::memory_order_acquire) == 0) {
@@ -70,6 +76,8 @@ bool FlushThread::finish(std::uint64_t deadline_ns) noexcept {
     core::futex_wait(has_finished_, 0, end_ns - now_ns);
   }
   return true;
+} catch (const std::exception&) {
+  return false;
 }
 
 bool FlushThread::is_this_thread() const noexcept {
@@ -104,6 +112,7 @@ void FlushThread::loop() {
     consumer.take(core::kWakeToDrain);
     period();
     tell_source();
+    end_with_program();
     consumer.sleep(collector_.is_pressed() ? std::min(kPressedPeriod_ns, options_.period_ns)
                                            : options_.period_ns);
   }
@@ -267,6 +276,16 @@ void FlushThread::tell_source() noexcept {
   } else if (source.pause != nullptr && source.pause()) {
     core::say_once(g_pause_said, "no LTTng session records: paused until one does");
   }
+}
+
+/// A program whose main thread ends by pthread_exit goes on until its last thread ends; then libc
+/// ends the process with status 0. This thread would be the last one and keep it for ever, so it
+/// does what libc would have done. Source: pthread_exit(3); glibc nptl/pthread_create.c.
+void FlushThread::end_with_program() {
+  const std::uint64_t now_ns = core::clock_ns(CLOCK_MONOTONIC);
+  if (now_ns < next_look_ns_) return;
+  next_look_ns_ = now_ns + kSecond_ns;
+  if (core::only_helpers_are_left()) std::exit(0);
 }
 
 }  // namespace torchtrace::flush

@@ -63,6 +63,7 @@ class FlushThread {
   void write_receipt(bool is_final);
   void last_periods();
   void tell_source() noexcept;
+  void end_with_program();
 
   core::Process& process_;
   Options options_;
@@ -76,6 +77,7 @@ class FlushThread {
   std::uint64_t started_ns_ = core::clock_ns(CLOCK_MONOTONIC);
   std::uint64_t watermark_ns_ = started_ns_;
   std::uint64_t next_second_ns_ = 0;
+  std::uint64_t next_look_ns_ = 0;  ///< For the program's own threads.
   std::uint64_t anchors_taken_ = 0;
   std::uint64_t names_overflowed_ = 0;
   std::atomic<pid_t> tid_{0};
