@@ -71,19 +71,36 @@ void prepare() {
 
 /// The child's copies are locked by the same thread, so it may unlock them.
 void release_locks() noexcept {
-  if (t_fork.holds_callbacks) observer::release_callback_mutex();
   if (t_fork.holds_fork) pthread_mutex_unlock(&g_fork_mutex);
   if (t_fork.holds_loader) pthread_mutex_unlock(&t_fork.thread->loader_mutex());
 }
 
 void in_parent() {
   if (t_fork.provider != nullptr) t_fork.provider->after_fork_parent(&t_fork.signals);
+  if (t_fork.holds_callbacks) observer::release_callback_mutex();
   if (t_fork.holds_registration) observer::after_fork_in_parent();
   release_locks();
 }
 
+/// In the child of a fork beside a thread that was inside dlopen or dlclose, the loader's lists are
+/// as that thread left them; the next dlopen may fail an assertion and end the process.
+/// Source: glibc elf/dl-open.c, dl_open_worker_begin; link.h on `_r_debug`.
+bool loader_is_half_way() noexcept { return _r_debug.r_state != r_debug::RT_CONSISTENT; }
+
+/// lttng-ust begins anew in the child, by a dlopen of itself among other things.
+void renew_lttng() noexcept {
+  if (!loader_is_half_way()) {
+    if (t_fork.provider != nullptr) t_fork.provider->after_fork_child(&t_fork.signals);
+    return;
+  }
+  // Gives back its locks and the signals, and starts nothing.
+  if (t_fork.provider != nullptr) t_fork.provider->after_fork_parent(&t_fork.signals);
+  flush::give_up_lttng();
+}
+
 void in_child() {
-  if (t_fork.provider != nullptr) t_fork.provider->after_fork_child(&t_fork.signals);
+  renew_lttng();
+  if (t_fork.holds_callbacks) observer::release_callback_mutex();
   observer::after_fork_in_child();
   release_locks();
   forget_parent();

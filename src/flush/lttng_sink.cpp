@@ -10,6 +10,7 @@ namespace {
 
 /// Survives fork, as the library does.
 std::atomic<const torchtrace_lttng_provider*> g_loaded_provider{nullptr};
+std::atomic<bool> g_has_given_up{false};
 
 class LttngSink final : public Sink {
  public:
@@ -114,6 +115,11 @@ const torchtrace_lttng_provider* find_table(void* library, const std::string& pa
 
 const torchtrace_lttng_provider* load_lttng_provider(const std::string& path,
                                                      std::string& error) noexcept try {
+  if (g_has_given_up.load(std::memory_order_relaxed)) {
+    error = "forked while its parent was loading a library, this process cannot use LTTng";
+    return nullptr;
+  }
+  if (loaded_lttng_provider() != nullptr) return loaded_lttng_provider();
   void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
     error = loader_error(path);
@@ -128,6 +134,11 @@ const torchtrace_lttng_provider* load_lttng_provider(const std::string& path,
 
 const torchtrace_lttng_provider* loaded_lttng_provider() noexcept {
   return g_loaded_provider.load(std::memory_order_acquire);
+}
+
+void give_up_lttng() noexcept {
+  g_has_given_up.store(true, std::memory_order_relaxed);
+  g_loaded_provider.store(nullptr, std::memory_order_release);
 }
 
 bool lttng_session_records(const torchtrace_lttng_provider& provider) noexcept {

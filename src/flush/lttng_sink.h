@@ -10,6 +10,7 @@ namespace torchtrace::flush {
 
 /// Loads `libtorchtrace-lttng.so` from `path`; nullptr and a sentence in `error` where it or
 /// lttng-ust cannot be had. Never unloaded.
+/// What is loaded already, by the process that this one was forked from say, is not loaded again.
 /// Thread: the flush thread. Takes the loader lock; LTTNG_UST_REGISTER_TIMEOUT must be 0 by then.
 const torchtrace_lttng_provider* load_lttng_provider(const std::string& path,
                                                      std::string& error) noexcept;
@@ -17,6 +18,11 @@ const torchtrace_lttng_provider* load_lttng_provider(const std::string& path,
 /// What `load_lttng_provider` has loaded into this process, or into the one that it was forked
 /// from; nullptr before that. For the fork handlers. Thread: any.
 const torchtrace_lttng_provider* loaded_lttng_provider() noexcept;
+
+/// From now on this process does without LTTng, loaded or not. For a child that was forked while
+/// another thread of its parent was inside the loader, which it left half way: lttng-ust and the
+/// loading of it call dlopen, and that would end the child.
+void give_up_lttng() noexcept;
 
 /// True while some active session records operators: has `op`, `op_begin` or `op_end` enabled.
 bool lttng_session_records(const torchtrace_lttng_provider& provider) noexcept;
