@@ -40,7 +40,7 @@ int lock_and_note(pthread_mutex_t* mutex) {
 }  // namespace
 
 MutexWitness::MutexWitness(const char* library_path) noexcept {
-  if (*library_path == '\0') return;  // would be the program itself
+  if (*library_path == '\0') return;                              // would be the program itself
   void* library = dlopen(library_path, RTLD_NOLOAD | RTLD_LAZY);  // kept open, as it is elsewhere
   if (library == nullptr) return;
   g_observation.mutex = nullptr;

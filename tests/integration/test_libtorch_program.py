@@ -1,21 +1,12 @@
 """A C++ program linked to libtorch: the agent finds it in its constructor. Calls are arithmetic."""
-import pytest
-
-from support import counting, invariants, paths, scenario
-from support.availability import unavailable
+from support import counting, invariants, libtorch
+from support.libtorch import every_sink_and_torch
 
 COUNT = 200
-PAIRS = [(sink, torch) for sink in ("ctf", "lttng") for torch in ("debian", "wheel")]
-every_sink_and_torch = pytest.mark.parametrize(
-    "sink, torch", PAIRS, ids=[f"{sink}_{torch}" for sink, torch in PAIRS]
-)
 
 
 def trace_work(kind, sink, torch, tmp_path, exact=True):
-    program = paths.TEST_PROGRAMS / f"libtorch_program_{torch}"
-    if not program.exists():
-        unavailable(f"{program} is not built: CMake found no libtorch of that kind")
-    return scenario.trace_program([program, kind, COUNT], sink, tmp_path, exact=exact)
+    return libtorch.trace_work(kind, COUNT, sink, torch, tmp_path, exact)
 
 
 def check_work(kind, sink, torch, tmp_path, expected):

@@ -7,11 +7,14 @@
 //   raise     COUNT times an operator that throws, caught, and one that does not after it
 //   uncaught  as raise, then an exception that nobody catches
 //   exit      COUNT times add_, then std::exit inside an operator inside a user scope
+// and what many_threads.cpp, children.cpp and ways_to_end.cpp have: the life cycles of threads and
+// processes.
 
 #include <ATen/ATen.h>
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/record_function.h>
 #include <torch/library.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
@@ -20,13 +23,13 @@
 #include <thread>
 #include <vector>
 
+#include "work.h"
+
+namespace torchtrace::test {
+
 namespace {
-
-constexpr int kThreads = 4;
-constexpr int kExitCode = 5;
 constexpr int kScopeEvery = 10;
-
-at::Tensor leave(const at::Tensor& /*unused*/) { std::exit(kExitCode); }
+}
 
 double loop(int count) {
   const at::Tensor one = at::ones({1});
@@ -41,6 +44,30 @@ double loop(int count) {
   }
   return total.item<double>();
 }
+
+double warm_up() { return at::zeros({1}).add_(at::ones({1})).item<double>(); }
+
+void loop_and_hold_open(int count, std::atomic<int>& holding) {
+  loop(count);
+  RECORD_USER_SCOPE("held open");
+  holding.fetch_add(1);
+  for (;;) pause();
+}
+
+void add_and_remove_callback() {
+  at::removeCallback(at::addThreadLocalCallback(at::RecordFunctionCallback(nullptr)));
+}
+
+}  // namespace torchtrace::test
+
+namespace {
+
+using torchtrace::test::loop;
+
+constexpr int kThreads = 4;
+constexpr int kExitCode = 5;
+
+at::Tensor leave(const at::Tensor& /*unused*/) { std::exit(kExitCode); }
 
 double threads(int count) {
   std::vector<double> totals(kThreads);
@@ -108,10 +135,20 @@ int work(const std::string& kind, int count) {
   } else if (kind == "exit") {
     exit_inside_operator(count);
   } else {
-    std::fprintf(stderr, "unknown kind of work: %s\n", kind.c_str());
-    return 2;
+    return -1;
   }
   return 0;
+}
+
+int work_of_any_kind(const std::string& kind, int count, char* program) {
+  namespace test = torchtrace::test;
+  int code = work(kind, count);
+  if (code == -1) code = test::many_threads(kind, count);
+  if (code == -1) code = test::children(kind, count, program);
+  if (code == -1) code = test::ways_to_end(kind, count);
+  if (code != -1) return code;
+  std::fprintf(stderr, "unknown kind of work: %s\n", kind.c_str());
+  return 2;
 }
 
 }  // namespace
@@ -126,5 +163,5 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "usage: libtorch_program KIND COUNT\n");
     return 2;
   }
-  return work(argv[1], static_cast<int>(std::strtol(argv[2], nullptr, 10)));
+  return work_of_any_kind(argv[1], static_cast<int>(std::strtol(argv[2], nullptr, 10)), argv[0]);
 }
