@@ -146,7 +146,7 @@ struct ThreadHeader {
   /// Consumer's line: only the flush thread writes.
   alignas(64) Counter head;
   Counter overwritten;  ///< Records that it did not get to see.
-  char unused[kThreadHeaderBytes - 4 * 64 - 2 * sizeof(Counter)];
+  char unused[kThreadHeaderBytes - std::size_t{4} * 64 - 2 * sizeof(Counter)];
 
   /// Producer's line: all that the op path reads and writes of its thread besides frame and record.
   /// Only the thread writes, but for `must_tidy`.

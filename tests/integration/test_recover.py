@@ -171,6 +171,19 @@ def test_list_and_clean(interpreter, tmp_path):
     assert host.finish(running.process).returncode == 0
 
 
+@every_interpreter
+def test_run_recovers_what_its_program_left(interpreter, tmp_path):
+    command = host.program("stuck", "abort", TURNS, python=interpreter.python)
+    done = cli.torchtrace("run", "--sink", "ctf", "-o", tmp_path / "out", "--", *command)
+    assert done.returncode == -signal.SIGABRT
+    said = [line for line in done.stderr.splitlines() if line.startswith("torchtrace")]
+    assert len(said) == 2 and "was killed: its last operators are in" in said[0], done.stderr
+    assert "Receipt (exact: all sums hold)" in done.stderr
+    process = trace.read(tmp_path / "out").only_process
+    invariants.check_written(process)
+    assert process.final_receipt["open"] == sum(map(len, STACKS))
+
+
 def test_nothing_to_recover_is_one_sentence(tmp_path):
     for pid, said in ((os.getpid(), "runs without torchtrace"), (999999999, "has left nothing")):
         done = cli.torchtrace("recover", pid, cwd=tmp_path)

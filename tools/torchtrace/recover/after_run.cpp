@@ -2,19 +2,30 @@
 
 #include <exception>
 #include <filesystem>
+#include <optional>
 #include <system_error>
 
 #include "core/leftovers.h"
 #include "core/mapping.h"
+#include "recovery/error.h"
 #include "recovery/recovery.h"
 
 namespace torchtrace::cli {
 namespace {
 
-bool wrote_into(const std::string& directory, const recovery::MappingFile& mapping) {
-  std::error_code error;
-  return std::filesystem::equivalent(directory, recovery::read_output_directory(mapping), error) &&
-         !error;
+/// The mapping, if its process wrote into `directory`. One that cannot be read, of another version
+/// say, is not of this run: its agent is ours.
+std::optional<recovery::MappingFile> open_ours(const std::string& directory,
+                                               const std::string& name) {
+  try {
+    recovery::MappingFile mapping = recovery::open_mapping(name);
+    std::error_code error;
+    const std::string theirs = recovery::read_output_directory(mapping);
+    if (std::filesystem::equivalent(directory, theirs, error) && !error) return mapping;
+  } catch (const recovery::Error&) {
+    return std::nullopt;
+  }
+  return std::nullopt;
 }
 
 std::string recover_one(const std::string& directory, const recovery::MappingFile& mapping) {
@@ -31,9 +42,10 @@ std::string recover_one(const std::string& directory, const recovery::MappingFil
 std::vector<std::string> recover_after_run(const std::string& directory) {
   std::vector<std::string> sentences;
   for (const core::Leftover& leftover : core::find_leftovers(core::kSharedMemoryRoot)) {
+    const std::optional<recovery::MappingFile> mapping = open_ours(directory, leftover.name);
+    if (!mapping) continue;
     try {
-      const recovery::MappingFile mapping = recovery::open_mapping(leftover.name);
-      if (wrote_into(directory, mapping)) sentences.push_back(recover_one(directory, mapping));
+      sentences.push_back(recover_one(directory, *mapping));
     } catch (const std::exception& error) {
       sentences.emplace_back(error.what());
     }
