@@ -16,7 +16,6 @@ namespace torchtrace::recovery {
 
 namespace {
 
-using core::OpId;
 using flush::SequencedOp;
 
 constexpr char kSuffix[] = "-recovered";
