@@ -19,7 +19,7 @@ namespace torchtrace::core {
 ///   buffers_offset  thread buffers, all of `buffer_bytes`: ThreadHeader, OpenOp frames[],
 ///                   OpenOp scopes[], Record slots[]
 inline constexpr char kMappingMagic[8] = {'T', 'T', 'R', 'A', 'C', 'E', 'M', '1'};
-inline constexpr std::uint32_t kMappingVersion = 4;
+inline constexpr std::uint32_t kMappingVersion = 5;
 
 /// Operators open at once on one thread. Deeper ones are counted `dropped_too_deep`.
 inline constexpr std::uint32_t kMaxFrames = 255;

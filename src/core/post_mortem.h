@@ -51,6 +51,7 @@ struct FlushProgress {
 /// Sums over the threads that have ended and given their buffers back.
 struct EndedThreads {
   std::uint64_t started;
+  std::uint64_t filtered;
   std::uint64_t dropped_ring_full;
   std::uint64_t dropped_too_deep;
   std::uint64_t dropped_no_scope;

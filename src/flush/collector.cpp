@@ -145,10 +145,10 @@ void Collector::retire(ThreadBuffer& buffer, Sequencer& sequencer) {
 
 /// Before the buffer is given back, which forgets what its thread has counted.
 void Collector::publish_ended(std::uint32_t last_slot) noexcept {
-  process_.mapping.header().ended.publish({ended_.started, ended_.dropped_ring_full,
-                                           ended_.dropped_too_deep, ended_.dropped_no_scope,
-                                           ended_.dropped_abandoned, ended_.dropped_block_timeout,
-                                           ended_.dropped_overwritten, last_slot});
+  process_.mapping.header().ended.publish(
+      {ended_.started, ended_.filtered, ended_.dropped_ring_full, ended_.dropped_too_deep,
+       ended_.dropped_no_scope, ended_.dropped_abandoned, ended_.dropped_block_timeout,
+       ended_.dropped_overwritten, last_slot});
 }
 
 std::vector<std::uint32_t> Collector::present_threads() const {

@@ -19,9 +19,11 @@ bool was_dropped(const OpenOpCopy& op, const ThreadHeader& header) noexcept {
          OpId::count(op.op_id) == header.last_loss.load(std::memory_order_relaxed);
 }
 
-/// True if the last start of the thread was counted as lost at once.
+/// True if the last start of the thread was counted as lost at once, or may have been filtered: that
+/// leaves no trace of which operator it was.
 bool lost_last(const ThreadHeader& header) noexcept {
-  return header.started() == header.last_loss.load(std::memory_order_relaxed);
+  return header.filtered.load(std::memory_order_relaxed) != 0 ||
+         header.started() == header.last_loss.load(std::memory_order_relaxed);
 }
 
 ThreadEvidence look_at(const core::ThreadBuffer& buffer) {
@@ -45,6 +47,7 @@ ThreadEvidence look_at(const core::ThreadBuffer& buffer) {
 
 void add_ended(flush::Totals& totals, const core::EndedThreads& ended) noexcept {
   totals.started += ended.started;
+  totals.filtered += ended.filtered;
   totals.dropped_ring_full += ended.dropped_ring_full;
   totals.dropped_too_deep += ended.dropped_too_deep;
   totals.dropped_no_scope += ended.dropped_no_scope;

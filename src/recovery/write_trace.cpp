@@ -176,6 +176,7 @@ torchtrace_receipt Writer::receipt(std::uint64_t ts_ns) const {
   receipt.ts = ts_ns;
   receipt.pid = recovery_.info().pid;
   receipt.started = totals.started;
+  receipt.filtered = totals.filtered;
   receipt.dropped_ring_full = totals.dropped_ring_full;
   receipt.dropped_too_deep = totals.dropped_too_deep;
   receipt.dropped_no_scope = totals.dropped_no_scope;
@@ -188,8 +189,8 @@ torchtrace_receipt Writer::receipt(std::uint64_t ts_ns) const {
   receipt.late = value(progress.late);
   receipt.names_overflowed = value(progress.names_overflowed);
   receipt.clock_error_ns = value(progress.clock_error_ns);
-  const auto rest =
-      static_cast<std::int64_t>(totals.started - totals.dropped() - totals.open - recovered - own);
+  const auto rest = static_cast<std::int64_t>(totals.started - totals.filtered - totals.dropped() -
+                                              totals.open - recovered - own);
   const bool is_exact = recovery_.is_dead() && recovery_.can_look_up() && rest >= 0 &&
                         recovery_.copy().missing_buffers() == 0;
   receipt.final = is_exact ? 1 : 0;

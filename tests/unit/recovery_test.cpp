@@ -109,7 +109,7 @@ TEST_F(dead_process, counts_a_thread_that_is_being_given_back_once) {
     for (int turn = 0; turn < 10; ++turn) victim.run("op", 1100, 1200);
     victim.buffer->header.state.store(core::kBufferClosed);
     victim.process.mapping.header().ended.publish(
-        {10, 0, 0, 0, 0, 0, 0, victim.buffer->header.slot});
+        {10, 0, 0, 0, 0, 0, 0, 0, victim.buffer->header.slot});
   }));
   EXPECT_EQ(receipt_of(recovery).started, 10U);
 }

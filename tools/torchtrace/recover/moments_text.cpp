@@ -73,7 +73,8 @@ void write_receipt(const recovery::Written& written, std::ostream& out) {
   const auto count = analysis::format_count;
   out << "\ntrace in " << written.folder << '\n'
       << "  started " << count(receipt.started) << " = written " << count(receipt.written)
-      << " + open " << count(receipt.open) << " + dropped "
+      << " + filtered " << count(receipt.filtered) << " + open " << count(receipt.open)
+      << " + dropped "
       << count(receipt.dropped_ring_full + receipt.dropped_too_deep + receipt.dropped_no_scope +
                receipt.dropped_no_buffer + receipt.dropped_abandoned +
                receipt.dropped_block_timeout + receipt.dropped_overwritten)
