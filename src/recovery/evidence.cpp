@@ -19,8 +19,8 @@ bool was_dropped(const OpenOpCopy& op, const ThreadHeader& header) noexcept {
          OpId::count(op.op_id) == header.last_loss.load(std::memory_order_relaxed);
 }
 
-/// True if the last start of the thread was counted as lost at once, or may have been filtered: that
-/// leaves no trace of which operator it was.
+/// True if the last start of the thread was counted as lost at once, or may have been filtered:
+/// that leaves no trace of which operator it was.
 bool lost_last(const ThreadHeader& header) noexcept {
   return header.filtered.load(std::memory_order_relaxed) != 0 ||
          header.started() == header.last_loss.load(std::memory_order_relaxed);
