@@ -13,6 +13,7 @@
 #include <new>
 #include <string>
 
+#include "agent/dump_signal.h"
 #include "agent/fork_handlers.h"
 #include "agent/process_facts.h"
 #include "config/load.h"
@@ -89,6 +90,9 @@ flush::FlushThread::Options flush_options() {
   options.hold_ns = output.hold_ns;
   options.info = gather_process_info(observer::torch().path, g_config->digest);
   options.source = operator_source();
+  options.spare_buffers = static_cast<std::uint32_t>(g_config->buffer.spare);
+  options.snapshot_ns = g_config->snapshot.seconds_ns;
+  options.slow_step_ns = g_config->snapshot.slow_step_ns;
   options.sink.kind = output.sink;
   options.sink.provider_path = provider_path();
   options.sink.lttng_home = lttng_home();
@@ -190,6 +194,9 @@ void register_with_torch() {
   choose_clock(g_config->clock.source);
   install_fork_handlers();
   at_quick_exit(finish);  // early, so that it runs after what the program registers
+  if (g_config->output.sink == config::SinkKind::kSnapshot) {
+    handle_dump_signal(g_config->snapshot.signal);
+  }
   core::g_activate = activate;
   const config::Config::Filters& filters = g_config->filters;
   static auto* const names = new filters::NameFilter(filters.include, filters.exclude);
@@ -249,6 +256,13 @@ void finish() noexcept {
     core::say("the last operators could not be written within 2 s");
   }
   core::g_process.load()->mapping.remove();
+}
+
+bool request_dump() noexcept {
+  core::Process* process = core::g_process.load(std::memory_order_acquire);
+  if (process == nullptr || g_config->output.sink != config::SinkKind::kSnapshot) return false;
+  process->consumer.wake(core::kWakeToDump);
+  return true;
 }
 
 void forget_parent() noexcept {

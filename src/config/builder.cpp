@@ -8,12 +8,18 @@
 
 namespace torchtrace::config {
 
+namespace {
+
+constexpr const char* kDefault = "default";
+
+}  // namespace
+
 Builder::Builder(LoadResult& result) : result_{result} {
   for (const Option& option : options()) {
     Value value;
     parse_value(option, raw_from_text(option, option.default_text), value);
     option.store(config_, value);
-    result_.origins.emplace_back("default");
+    result_.origins.emplace_back(kDefault);
   }
 }
 
@@ -49,7 +55,29 @@ std::string Builder::describe(std::string_view name) {
   return std::string{name} + " = " + value + " (" + origin(option) + ')';
 }
 
+/// A flight recorder overwrites, and its rings are as large as the time they are to hold.
+void Builder::settle_snapshot() {
+  constexpr std::uint64_t kOperatorsPerSecond = 50'000;
+  constexpr std::uint64_t kSecond_ns = 1'000'000'000;
+  std::string& policy_origin = origin(*find_option("buffer.policy"));
+  if (config_.buffer.policy != OverflowPolicy::kOverwriteOldest && policy_origin != kDefault) {
+    result_.problems.push_back({describe("buffer.policy") + " does not go with " +
+                                describe("output.sink") + ", which overwrites the oldest"});
+    return;
+  }
+  if (policy_origin == kDefault) policy_origin = "output.sink";
+  config_.buffer.policy = OverflowPolicy::kOverwriteOldest;
+  const Option& size = *find_option("buffer.size");
+  if (origin(size) != kDefault) return;
+  const std::uint64_t wanted =
+      config_.snapshot.seconds_ns / kSecond_ns * kOperatorsPerSecond * sizeof(core::Record);
+  config_.buffer.size_bytes = size.minimum;
+  while (config_.buffer.size_bytes < wanted) config_.buffer.size_bytes *= 2;
+  origin(size) = "snapshot.seconds";
+}
+
 void Builder::check_together() {
+  if (config_.output.sink == SinkKind::kSnapshot) settle_snapshot();
   if (config_.buffer.total_bytes >= config_.buffer.size_bytes) return;
   result_.problems.push_back({describe("buffer.total") + " is less than " +
                               describe("buffer.size") + ": not even one ring would fit"});

@@ -26,6 +26,7 @@ class Builder {
   std::string& origin(const Option& option);
   std::string describe(std::string_view name);
   void check_together();
+  void settle_snapshot();
 
   LoadResult& result_;
   Config config_;

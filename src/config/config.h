@@ -9,9 +9,10 @@
 
 namespace torchtrace::config {
 
-enum class SinkKind { kAuto, kLttng, kCtf, kNone, kOff };
+enum class SinkKind { kAuto, kLttng, kCtf, kSnapshot, kNone, kOff };
 enum class WhenFull { kRotate, kStop };
 enum class OverflowPolicy { kDropNewest, kOverwriteOldest, kBlock };
+enum class DumpSignal { kUsr2, kUsr1, kNone };
 enum class ClockSource { kAuto, kTsc, kMonotonic };
 
 /// The effective values of all options: defaults, then the file, then the environment.
@@ -32,6 +33,7 @@ struct Config {
     std::uint64_t total_bytes =
         0;  ///< All rings of the process; threads beyond it are counted only.
     OverflowPolicy policy = OverflowPolicy::kDropNewest;
+    std::uint64_t spare = 0;  ///< Buffers kept ready for threads to come.
   } buffer;
   struct Output {
     SinkKind sink = SinkKind::kAuto;
@@ -41,6 +43,12 @@ struct Config {
     std::uint64_t hold_ns = 0;
     std::uint64_t period_ns = 0;
   } output;
+  /// Of `output.sink = "snapshot"` only.
+  struct Snapshot {
+    std::uint64_t seconds_ns = 0;    ///< What a ring holds; gives `buffer.size_bytes` if unset.
+    std::uint64_t slow_step_ns = 0;  ///< A longer step is dumped; 0: none.
+    DumpSignal signal = DumpSignal::kUsr2;
+  } snapshot;
   struct Clock {
     ClockSource source = ClockSource::kAuto;
   } clock;

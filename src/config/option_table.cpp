@@ -77,6 +77,8 @@ constexpr Choice kSinks[] = {
     {"lttng",
      "events of the LTTng provider \"torchtrace\"; without a session that records them, none"},
     {"ctf", "CTF 1.8 files, written by the traced program itself: no daemon"},
+    {"snapshot",
+     "a flight recorder: the rings hold the last seconds, which are written only when asked for"},
     {"none", "nothing is written; operators are recorded and counted, for measuring the cost"},
     {"off", "tracing is off: nothing is registered with PyTorch"},
 };
@@ -84,6 +86,12 @@ constexpr Choice kSinks[] = {
 constexpr Choice kWhenFull[] = {
     {"rotate", "the oldest files of the trace are deleted: it holds the most recent operators"},
     {"stop", "writing ends: the trace holds the first operators"},
+};
+
+constexpr Choice kDumpSignals[] = {
+    {"SIGUSR2", "dump at this signal"},
+    {"SIGUSR1", "dump at this signal"},
+    {"none", "no signal is handled"},
 };
 
 constexpr Choice kClocks[] = {
@@ -97,6 +105,7 @@ constexpr Section kSections[] = {
     {"observer", "How torchtrace hears of operators: by a callback in PyTorch's list."},
     {"buffer", "The rings between the program's threads and the background thread that writes."},
     {"output", "Where the trace goes, and how much of it is kept."},
+    {"snapshot", "The flight recorder, output.sink = snapshot: what it holds, and what dumps it."},
     {"clock",
      "What time stamps are read from. Traces hold CLOCK_MONOTONIC nanoseconds in any case."},
 };
@@ -197,6 +206,18 @@ constexpr Option kOptions[] = {
      store<&Config::buffer, &Config::Buffer::policy>,
      fetch<&Config::buffer, &Config::Buffer::policy>},
 
+    {"buffer.spare",
+     ValueType::kCount,
+     "1",
+     0,
+     64,
+     false,
+     {},
+     "Rings kept ready for threads to come, so that a thread's first operator need not wait for "
+     "memory (about 1ms for 2MiB). Costs buffer.size of shared memory each, within buffer.total.",
+     store<&Config::buffer, &Config::Buffer::spare>,
+     fetch<&Config::buffer, &Config::Buffer::spare>},
+
     {"output.sink", ValueType::kChoice, "auto", 0, 0, false, kSinks,
      "Where operators are written. LTTng loads its library into the program (about 5ms, and two "
      "threads), CTF adds nothing.",
@@ -262,6 +283,40 @@ constexpr Option kOptions[] = {
      "must hold what a thread runs in that time. Between two times the thread sleeps.",
      store<&Config::output, &Config::Output::period_ns>,
      fetch<&Config::output, &Config::Output::period_ns>},
+
+    {"snapshot.seconds",
+     ValueType::kDuration,
+     "5s",
+     1 * kSecondInNs,
+     300 * kSecondInNs,
+     false,
+     {},
+     "How much of the past each thread's ring holds at 50000 operators per second: buffer.size "
+     "becomes "
+     "the next power of two (5s: 16MiB) unless it is set. At other rates it holds more or less. "
+     "Of a thread that has ended, that much is kept.",
+     store<&Config::snapshot, &Config::Snapshot::seconds_ns>,
+     fetch<&Config::snapshot, &Config::Snapshot::seconds_ns>},
+
+    {"snapshot.slow_step",
+     ValueType::kDuration,
+     "0s",
+     0,
+     3600 * kSecondInNs,
+     false,
+     {},
+     "Dump when a training step takes longer: the time between two ends of Optimizer.step or "
+     "ProfilerStep on one thread. 0s: never. The first step is often slow by nature; dumps come "
+     "at most once per second.",
+     store<&Config::snapshot, &Config::Snapshot::slow_step_ns>,
+     fetch<&Config::snapshot, &Config::Snapshot::slow_step_ns>},
+
+    {"snapshot.signal", ValueType::kChoice, "SIGUSR2", 0, 0, false, kDumpSignals,
+     "A signal to the process that has it dump: kill -USR2 PID. Handled only if the program had "
+     "left it at its default as PyTorch was loaded; a handler that it installs later takes our "
+     "place.",
+     store<&Config::snapshot, &Config::Snapshot::signal>,
+     fetch<&Config::snapshot, &Config::Snapshot::signal>},
 
     {"clock.source", ValueType::kChoice, "auto", 0, 0, false, kClocks,
      "An operator needs two time stamps. The counter is read in about 10ns, clock_gettime in about "

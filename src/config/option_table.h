@@ -10,11 +10,20 @@
 
 namespace torchtrace::config {
 
-enum class ValueType { kSize, kDuration, kChoice, kChoiceList, kPath, kPatternList, kBoolean };
+enum class ValueType {
+  kSize,
+  kDuration,
+  kChoice,
+  kChoiceList,
+  kPath,
+  kPatternList,
+  kBoolean,
+  kCount
+};
 
 /// A value between its text and its member of `Config`.
 struct Value {
-  /// Size: bytes. Duration: ns. Choice: its index. List of choices: bit i stands for choice i.
+  /// Size: bytes. Duration: ns. Count: itself. Choice: its index. List of choices: bit i stands for choice i.
   /// Boolean: 0 or 1.
   std::uint64_t number = 0;
   std::string text;               ///< Path only.
@@ -55,7 +64,7 @@ struct Option {
   ValueType type;
   /// As the environment variable would give it (lists with commas); always valid.
   const char* default_text;
-  std::uint64_t minimum;  ///< Size and duration only, in bytes or ns.
+  std::uint64_t minimum;  ///< Size, duration and count only, in bytes or ns.
   std::uint64_t maximum;
   bool power_of_two;
   Span<Choice> choices;  ///< Choice and list of choices only.

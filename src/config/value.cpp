@@ -177,6 +177,19 @@ std::string parse_pattern_list(const Option& option, const RawValue& raw, Value&
   return {};
 }
 
+std::string parse_count(const Option& option, const RawValue& raw, Value& out) {
+  if (raw.kind != Kind::kInteger) return wrong_type(option, raw.kind);
+  std::uint64_t number = 0;
+  for (const char c : raw.text) {
+    if (c < '0' || c > '9') return "not " + describe_type(option);
+    number = std::min(number * 10 + static_cast<std::uint64_t>(c - '0'), option.maximum + 1);
+  }
+  if (raw.text.empty()) return "not " + describe_type(option);
+  if (number > option.maximum) return "above the maximum of " + std::to_string(option.maximum);
+  out.number = number;
+  return {};
+}
+
 /// A basic string of TOML.
 std::string toml_string(std::string_view text) {
   std::string out = "\"";
@@ -235,6 +248,8 @@ std::string parse_value(const Option& option, const RawValue& raw, Value& out) {
       return parse_boolean(option, raw, out);
     case ValueType::kPatternList:
       return parse_pattern_list(option, raw, out);
+    case ValueType::kCount:
+      return parse_count(option, raw, out);
   }
   return "the option table does not know its type";
 }
@@ -244,6 +259,7 @@ RawValue raw_from_text(const Option& option, std::string_view text) {
   raw.text = text;
   raw.written = quoted(text);
   if (option.type == ValueType::kBoolean) raw.kind = Kind::kBoolean;
+  if (option.type == ValueType::kCount) raw.kind = Kind::kInteger;
   const bool is_pattern_list = option.type == ValueType::kPatternList;
   if (option.type != ValueType::kChoiceList && !is_pattern_list) return raw;
   raw.kind = Kind::kArray;
@@ -270,6 +286,7 @@ std::string toml_text(const Option& option, const Value& value) {
     case ValueType::kPath:
       return toml_string(value.text);
     case ValueType::kBoolean:
+    case ValueType::kCount:
       return canonical_text(option, value);
     case ValueType::kPatternList:
       return '[' + join_patterns(value.list, ", ") + ']';
@@ -281,6 +298,7 @@ std::string canonical_text(const Option& option, const Value& value) {
   switch (option.type) {
     case ValueType::kSize:
     case ValueType::kDuration:
+    case ValueType::kCount:
       return std::to_string(value.number);
     case ValueType::kChoice:
       return option.choices[value.number].name;
@@ -312,11 +330,16 @@ std::string describe_type(const Option& option) {
       return "true or false";
     case ValueType::kPatternList:
       return "a list of patterns such as [\"aten::*\"]";
+    case ValueType::kCount:
+      return "a whole number";
   }
   return {};
 }
 
 std::string describe_bounds(const Option& option) {
+  if (option.type == ValueType::kCount) {
+    return "from " + std::to_string(option.minimum) + " to " + std::to_string(option.maximum);
+  }
   if (option.type != ValueType::kSize && option.type != ValueType::kDuration) return {};
   const Dimension dimension = dimension_of(option);
   std::string bounds = "from " + format_quantity(option.minimum, dimension) + " to " +

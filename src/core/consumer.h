@@ -9,7 +9,8 @@ namespace torchtrace::core {
 enum WakeReason : std::uint32_t {
   kWakeToFinish = 1U << 0U,  ///< The program is leaving. Stays set.
   kWakeToDrain = 1U << 1U,   ///< A thread waits for room in its ring.
-  kWakeToDump = 1U << 2U     ///< A flight recorder is to write what it holds.
+  kWakeToDump = 1U << 2U,    ///< A flight recorder is to write what it holds, by request;
+  kWakeSlowStep = 1U << 3U   ///< or because a training step was slow.
 };
 
 /// What op threads and the flush thread know of each other besides the rings. Owner:

@@ -29,6 +29,10 @@ extern Process* (*g_activate)() noexcept;
 /// Set for good when the final drain begins: operators from then on are not served.
 extern std::atomic<bool> g_stopped;
 
+/// Between two ends of a training step on one thread: more is slow, and has the flight recorder
+/// dump. Ticks; 0, as usual: nobody asks. Set by the flight recorder.
+extern std::atomic<std::uint64_t> g_slow_step_ticks;
+
 /// Ends of operators that were open when this process was forked: they belong to its parent.
 extern std::atomic<std::uint64_t> g_inherited_ends;
 

@@ -9,6 +9,7 @@
 #include <initializer_list>
 
 #include "core/mapping.h"
+#include "core/populate.h"
 
 namespace torchtrace::core {
 
@@ -120,7 +121,9 @@ ThreadBuffer* ThreadRegistry::take_free() noexcept {
   return nullptr;
 }
 
-ThreadBuffer* ThreadRegistry::take_new() noexcept {
+ThreadBuffer* ThreadRegistry::take_new() noexcept { return add_buffer(kBufferClaimed); }
+
+ThreadBuffer* ThreadRegistry::add_buffer(BufferState state) noexcept {
   std::uint32_t index = next_buffer_.load(std::memory_order_relaxed);
   do {
     if (index >= mapping_->max_buffers()) return nullptr;
@@ -128,10 +131,21 @@ ThreadBuffer* ThreadRegistry::take_new() noexcept {
   ThreadBuffer* made = mapping_->map_buffer(index);
   if (made == nullptr) return nullptr;
   made->header.buffer_index = index;
-  made->header.state.store(kBufferClaimed, std::memory_order_relaxed);
+  // Whoever finds it free may have it at once.
+  if (state == kBufferFree) madvise(made, mapping_->header().buffer_bytes, MADV_POPULATE_WRITE);
+  made->header.state.store(state, std::memory_order_relaxed);
   mapping_->header().buffer_count.store(count(), std::memory_order_release);
   buffers_[index].store(made, std::memory_order_release);
   return made;
+}
+
+void ThreadRegistry::keep_spare(std::uint32_t count) noexcept {
+  if (free_count_.load(std::memory_order_relaxed) >= count) return;
+  if (add_buffer(kBufferFree) != nullptr) free_count_.fetch_add(1, std::memory_order_relaxed);
+}
+
+bool ThreadRegistry::is_exhausted() const noexcept {
+  return free_count_.load(std::memory_order_relaxed) == 0 && count() >= mapping_->max_buffers();
 }
 
 void ThreadRegistry::recycle(ThreadBuffer& buffer) noexcept {

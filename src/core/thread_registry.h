@@ -31,6 +31,13 @@ class ThreadRegistry {
     return buffers_[index].load(std::memory_order_acquire);
   }
 
+  /// Flush thread: maps new buffers, their pages present, until `count` are free or the cap is
+  /// reached: one per call.
+  void keep_spare(std::uint32_t count) noexcept;
+
+  /// True if a new thread would get no buffer.
+  bool is_exhausted() const noexcept;
+
   /// Flush thread: makes a closed and drained buffer available again.
   void recycle(ThreadBuffer& buffer) noexcept;
 
@@ -40,6 +47,7 @@ class ThreadRegistry {
  private:
   std::uint32_t take_slot() noexcept;  ///< 0 when all have been given out.
   ThreadBuffer* take_free() noexcept;
+  ThreadBuffer* add_buffer(BufferState state) noexcept;
   ThreadBuffer* take_new() noexcept;
 
   Mapping* mapping_ = nullptr;

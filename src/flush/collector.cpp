@@ -1,14 +1,9 @@
 #include "flush/collector.h"
 
-#include <sys/mman.h>
-
 #include <algorithm>
 
+#include "core/populate.h"
 #include "core/ring.h"
-
-#ifndef MADV_POPULATE_WRITE  // Linux 5.14; older headers lack it, older kernels answer EINVAL
-#define MADV_POPULATE_WRITE 23
-#endif
 
 namespace torchtrace::flush {
 
@@ -22,6 +17,9 @@ std::uint64_t value(const core::Counter& counter) noexcept {
   return counter.load(std::memory_order_relaxed);
 }
 
+/// Looks at a thread that is between two operators for most of the time.
+constexpr int kInstantTries = 100;
+
 }  // namespace
 
 void Collector::collect(Sequencer& sequencer) {
@@ -34,13 +32,100 @@ void Collector::collect(Sequencer& sequencer) {
   const std::uint64_t half = process_.mapping.ring_slots() / 2;
   for (ThreadBuffer* buffer : rings) {
     const bool overwrites = buffer->header.ring_policy == core::kRingOverwriteOldest;
-    const std::size_t count = overwrites ? salvage(*buffer, sequencer) : drain(*buffer, sequencer);
+    const std::size_t count = overwrites ? salvage(*buffer, buffer->header.ring.tail, sequencer)
+                                         : drain(*buffer, sequencer);
     if (count >= half) is_pressed_ = true;
   }
   process_.consumer.has_drained();
   for (ThreadBuffer* buffer : rings) {
-    if (can_retire(*buffer)) retire(*buffer, sequencer);
+    if (!can_retire(*buffer)) continue;
+    sequencer.retire(buffer->header.slot, core::read_ticks());
+    retire(*buffer);
   }
+}
+
+void Collector::collect_instants(Sequencer& sequencer) {
+  open_ = 0;
+  collected_ = {};
+  const std::vector<ThreadBuffer*> buffers = occupied();
+  std::vector<std::uint64_t> tails;
+  tails.reserve(buffers.size());
+  for (const ThreadBuffer* buffer : buffers) tails.push_back(read_instant(*buffer, sequencer));
+  for (std::size_t at = 0; at < buffers.size(); ++at) {
+    const core::Counter tail{tails[at]};
+    salvage(*buffers[at], tail, sequencer);
+    collected_.dropped_overwritten += value(buffers[at]->header.overwritten);
+  }
+  const Totals ended = ended_;
+  add_process(collected_);
+  collected_.add(ended);
+  collected_.open = open_;
+  for (ThreadBuffer* buffer : buffers) {
+    if (!can_retire(*buffer)) continue;
+    sequencer.retire(buffer->header.slot, core::read_ticks());
+    retire(*buffer);
+  }
+}
+
+/// What one thread has counted and has open, all as of the moment at which its ring's tail was the
+/// one returned. A thread that never stands still long enough is taken as it was found last.
+std::uint64_t Collector::read_instant(const ThreadBuffer& buffer, Sequencer& sequencer) {
+  const ThreadHeader& header = buffer.header;
+  const auto take = [&](const OpenOpCopy& op) { opens_.push_back(op); };
+  Totals counted;
+  std::uint64_t tail = 0;
+  for (int attempt = 0; attempt < kInstantTries; ++attempt) {
+    opens_.clear();
+    counted = {};
+    const std::uint64_t newest = header.last_op_id.load(std::memory_order_acquire);
+    const std::uint32_t depth = header.depth.load(std::memory_order_acquire);
+    tail = header.ring.tail.load(std::memory_order_acquire);
+    for_each_open_frame(buffer, take);
+    for_each_open_scope(buffer, take);
+    add_counters(counted, header);
+    std::atomic_thread_fence(std::memory_order_acquire);
+    if (header.last_op_id.load(std::memory_order_relaxed) == newest &&
+        header.ring.tail.load(std::memory_order_relaxed) == tail &&
+        header.depth.load(std::memory_order_relaxed) == depth) {
+      break;
+    }
+  }
+  counted.dropped_overwritten = 0;  // counted as the ring is read
+  collected_.add(counted);
+  open_ += opens_.size();
+  for (const OpenOpCopy& copy : opens_) sequencer.add_open(copy);
+  return tail;
+}
+
+void Collector::release_ended(std::uint64_t horizon_ticks) {
+  ThreadBuffer* first = nullptr;
+  std::uint64_t first_ticks = UINT64_MAX;
+  for (ThreadBuffer* buffer : occupied()) {
+    const ThreadHeader& header = buffer->header;
+    if (header.state.load(std::memory_order_acquire) != core::kBufferClosed) continue;
+    const std::uint64_t newest = value(header.ring.tail) - 1;
+    const std::uint64_t ticks = buffer->slots()[newest & header.ring.mask].t1_ticks;
+    if (ticks < horizon_ticks) {
+      discard(*buffer);
+    } else if (ticks < first_ticks) {
+      first_ticks = ticks;
+      first = buffer;
+    }
+  }
+  if (first != nullptr && process_.threads.is_exhausted()) discard(*first);
+}
+
+void Collector::discard(ThreadBuffer& buffer) {
+  ThreadHeader& header = buffer.header;
+  core::bump(header.overwritten, value(header.ring.tail) - value(header.head));
+  header.head.store(value(header.ring.tail), std::memory_order_release);
+  if (!can_retire(buffer)) return;
+  const std::uint32_t slot = header.slot;
+  retire(buffer);
+  // Nothing of it is left that could need its name.
+  threads_.remove(slot);
+  new_threads_.erase(std::remove(new_threads_.begin(), new_threads_.end(), slot),
+                     new_threads_.end());
 }
 
 std::vector<ThreadBuffer*> Collector::occupied() {
@@ -98,12 +183,12 @@ std::size_t Collector::drain(ThreadBuffer& buffer, Sequencer& sequencer) {
 }
 
 /// Of a ring that overwrites. Copied apart, since a copy may turn out to be torn.
-std::size_t Collector::salvage(ThreadBuffer& buffer, Sequencer& sequencer) {
+std::size_t Collector::salvage(ThreadBuffer& buffer, const core::Counter& tail,
+                               Sequencer& sequencer) {
   ThreadHeader& header = buffer.header;
   salvaged_.clear();
-  const std::uint64_t lost =
-      core::salvage_ring(buffer.slots(), process_.mapping.ring_slots() - 1, header.ring.tail,
-                         header.ring_reserved, header.head, salvaged_);
+  const std::uint64_t lost = core::salvage_ring(buffer.slots(), process_.mapping.ring_slots() - 1,
+                                                tail, header.ring_reserved, header.head, salvaged_);
   core::bump(header.overwritten, lost);
   sequencer.add_records(salvaged_.data(), salvaged_.size());
   return salvaged_.size();
@@ -120,7 +205,7 @@ bool Collector::can_retire(const ThreadBuffer& buffer) const noexcept {
   });
 }
 
-void Collector::retire(ThreadBuffer& buffer, Sequencer& sequencer) {
+void Collector::retire(ThreadBuffer& buffer) {
   ThreadHeader& header = buffer.header;
   Seat& seat = seats_[header.buffer_index];
   // Frames of functions that the thread ended inside of will never be popped.
@@ -139,7 +224,6 @@ void Collector::retire(ThreadBuffer& buffer, Sequencer& sequencer) {
   add_losses(ended_losses_, header, seat);
   add_counters(ended_, header);
   publish_ended(header.slot);
-  sequencer.retire(header.slot, core::read_ticks());
   process_.threads.recycle(buffer);
 }
 
@@ -214,11 +298,16 @@ Totals Collector::totals() const noexcept {
     const ThreadBuffer* buffer = process_.threads.buffer(index);
     if (buffer != nullptr && is_occupied(buffer->header)) add_counters(totals, buffer->header);
   }
-  const core::ProcessHeader& header = process_.mapping.header();
-  totals.started += value(header.unbuffered_started);
-  totals.dropped_no_buffer = value(header.dropped_no_buffer);
+  add_process(totals);
   totals.open = open_;
   return totals;
+}
+
+/// What threads without a buffer have counted.
+void Collector::add_process(Totals& totals) const noexcept {
+  const core::ProcessHeader& header = process_.mapping.header();
+  totals.started += value(header.unbuffered_started);
+  totals.dropped_no_buffer += value(header.dropped_no_buffer);
 }
 
 }  // namespace torchtrace::flush

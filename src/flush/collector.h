@@ -20,6 +20,20 @@ class Collector {
   /// back.
   void collect(Sequencer& sequencer);
 
+  /// Same while threads run on, for a dump that has to add up: what is counted and collected of a
+  /// thread is what there was at one instant. Threads have different ones, so that a scope which
+  /// another thread ended in between may be in both or in neither: then `totals_as_collected` does
+  /// not agree with what was collected, and it has to be called again.
+  void collect_instants(Sequencer& sequencer);
+
+  /// Of the last `collect_instants`.
+  const Totals& totals_as_collected() const noexcept { return collected_; }
+
+  /// For a flight recorder, between dumps: meets new threads, and takes the buffers back of those
+  /// that ended before `horizon_ticks`, or if a new thread would get none, of the one that ended
+  /// first. What those still held is counted as overwritten.
+  void release_ended(std::uint64_t horizon_ticks);
+
   /// True if a ring was more than half full: drain again soon.
   bool is_pressed() const noexcept { return is_pressed_; }
 
@@ -53,13 +67,16 @@ class Collector {
 
   bool meet(std::uint32_t index, core::ThreadBuffer& buffer);
   void read_open(const core::ThreadBuffer& buffer, Sequencer& sequencer);
+  std::uint64_t read_instant(const core::ThreadBuffer& buffer, Sequencer& sequencer);
   std::size_t drain(core::ThreadBuffer& buffer, Sequencer& sequencer);
-  std::size_t salvage(core::ThreadBuffer& buffer, Sequencer& sequencer);
+  std::size_t salvage(core::ThreadBuffer& buffer, const core::Counter& tail, Sequencer& sequencer);
+  void discard(core::ThreadBuffer& buffer);
   std::vector<core::ThreadBuffer*> occupied();
   core::ThreadBuffer* occupant(std::uint32_t index) const noexcept;
   bool can_retire(const core::ThreadBuffer& buffer) const noexcept;
-  void retire(core::ThreadBuffer& buffer, Sequencer& sequencer);
+  void retire(core::ThreadBuffer& buffer);
   void publish_ended(std::uint32_t last_slot) noexcept;
+  void add_process(Totals& totals) const noexcept;
   static void add_losses(std::vector<Loss>& losses, const core::ThreadHeader& header, Seat& seat);
 
   core::Process& process_;
@@ -69,6 +86,8 @@ class Collector {
   std::vector<Loss> ended_losses_;
   std::vector<core::Record> salvaged_;
   Totals ended_;
+  Totals collected_;
+  std::vector<core::OpenOpCopy> opens_;
   std::uint64_t open_ = 0;
   bool is_pressed_ = false;
 };

@@ -110,12 +110,18 @@ void FlushThread::loop() {
   core::Consumer& consumer = process_.consumer;
   while (!consumer.take(core::kWakeToFinish)) {
     consumer.take(core::kWakeToDrain);
-    period();
+    if (is_flight_recorder()) {
+      tend_recorder(false);
+    } else {
+      period();
+    }
+    process_.threads.keep_spare(options_.spare_buffers);
     tell_source();
     end_with_program();
     consumer.sleep(collector_.is_pressed() ? std::min(kPressedPeriod_ns, options_.period_ns)
                                            : options_.period_ns);
   }
+  if (is_flight_recorder()) return tend_recorder(true);
   last_periods();
 }
 
@@ -210,13 +216,11 @@ void FlushThread::write_state() {
   sequencer_.repeat_open([&](const SequencedOp& op) { writer_.op(sink, op); });
 }
 
-void FlushThread::write_receipt(bool is_final) {
-  const Totals totals = collector_.totals();
+torchtrace_receipt FlushThread::receipt_of(const Totals& totals) const {
   const Sink::Counts counts = choice_.counts();
   torchtrace_receipt receipt{};
   receipt.ts = watermark_ns_;
   receipt.pid = options_.info.pid;
-  receipt.final = is_final ? 1 : 0;
   receipt.started = totals.started;
   receipt.filtered = totals.filtered;
   receipt.recorded =
@@ -241,6 +245,12 @@ void FlushThread::write_receipt(bool is_final) {
   receipt.lost_elsewhere = counts.lost_elsewhere;
   receipt.names_overflowed = names_overflowed_;
   receipt.clock_error_ns = clock_.worst_error_ns();
+  return receipt;
+}
+
+void FlushThread::write_receipt(bool is_final) {
+  torchtrace_receipt receipt = receipt_of(collector_.totals());
+  receipt.final = is_final ? 1 : 0;
   choice_.sink()->receipt(receipt);
 }
 

@@ -29,6 +29,9 @@ class FlushThread {
     std::uint64_t hold_ns = 0;
     ProcessInfo info;
     SinkChoice::Options sink;
+    std::uint32_t spare_buffers = 0;
+    std::uint64_t snapshot_ns = 0;   ///< Flight recorder: how much of ended threads is kept.
+    std::uint64_t slow_step_ns = 0;  ///< Flight recorder: what is slow; 0: nothing is.
     OperatorSource source;
   };
 
@@ -60,7 +63,13 @@ class FlushThread {
   void advance(std::uint64_t watermark_ticks, std::uint64_t now_ticks);
   void every_second();
   void write_state();
+  torchtrace_receipt receipt_of(const Totals& totals) const;
   void write_receipt(bool is_final);
+  bool is_flight_recorder() const noexcept;
+  void tend_recorder(bool is_last);
+  bool calibrate_recorder(std::uint64_t now_ns);
+  void dump(const char* why);
+  bool collect_for_dump();
   void last_periods();
   void tell_source() noexcept;
   void end_with_program();
@@ -80,6 +89,11 @@ class FlushThread {
   std::uint64_t next_look_ns_ = 0;  ///< For the program's own threads.
   std::uint64_t anchors_taken_ = 0;
   std::uint64_t names_overflowed_ = 0;
+  Totals dumped_;  ///< Up to the last dump.
+  std::uint64_t dumped_late_ = 0;
+  std::uint64_t dumped_inherited_ = 0;
+  std::uint64_t next_dump_ns_ = 0;
+  const char* dump_reason_ = nullptr;  ///< One is to be made.
   std::atomic<pid_t> tid_{0};
   std::atomic<std::uint32_t> has_finished_{0};  ///< Futex.
   pthread_mutex_t loader_mutex_ = PTHREAD_MUTEX_INITIALIZER;

@@ -120,21 +120,23 @@ void SinkChoice::use(std::unique_ptr<Sink> sink) {
   if (sink_ == nullptr) sink_.reset(new (std::nothrow) NullSink);
 }
 
-void SinkChoice::use_ctf() {
+std::unique_ptr<Sink> SinkChoice::make_ctf(const std::string& name, std::string& error) {
   std::string directory;
-  std::string error;
-  if (!make_output_directory(options_.directory, directory, error)) {
-    core::say(("no trace is written, operators are only counted: " + error).c_str());
-    return use(nullptr);
-  }
+  if (!make_output_directory(options_.directory, directory, error)) return nullptr;
   if (!error.empty()) core::say(error.c_str());
   CtfSinkOptions ctf;
   ctf.output_directory = directory;
-  ctf.trace_name = free_trace_name(directory, options_.trace_name);
+  ctf.trace_name = free_trace_name(directory, name);
   ctf.max_bytes = options_.max_bytes;
   ctf.when_full = options_.when_full;
   ctf.say = core::say;
-  std::unique_ptr<Sink> sink = make_ctf_sink(ctf, error);
+  trace_folder_ = directory + "/" + ctf.trace_name;
+  return make_ctf_sink(ctf, error);
+}
+
+void SinkChoice::use_ctf() {
+  std::string error;
+  std::unique_ptr<Sink> sink = make_ctf(options_.trace_name, error);
   if (sink == nullptr) {
     core::say(("no trace is written, operators are only counted: " + error).c_str());
   }
@@ -143,6 +145,18 @@ void SinkChoice::use_ctf() {
   if (!is_open) return;
   trace_directory_ = directory;
   trace_name_ = ctf.trace_name;
+}
+
+bool SinkChoice::begin_dump() {
+  std::string error;
+  sink_ = make_ctf(options_.trace_name + "-dump-" + std::to_string(++dumps_), error);
+  if (sink_ == nullptr) core::say(("nothing is dumped: " + error).c_str());
+  return sink_ != nullptr;
+}
+
+void SinkChoice::end_dump() {
+  sink_->close();
+  sink_.reset();
 }
 
 Sink::Counts SinkChoice::counts() const noexcept {

@@ -18,7 +18,7 @@ namespace torchtrace::flush {
 /// there is no sink, and the flush thread holds everything back.
 /// `lttng`: LTTng only; operators that no session records are counted `lost_elsewhere`, until the
 /// observer, told by `wants_operators`, reports no more.
-/// `ctf`: no LTTng library is loaded. `none`: counts only.
+/// `ctf`: no LTTng library is loaded. `none`: counts only. `snapshot`: no sink but during a dump.
 /// Thread: the flush thread.
 class SinkChoice {
  public:
@@ -58,6 +58,16 @@ class SinkChoice {
   /// False while the trace goes to LTTng and no session records: operators would be in none.
   bool wants_operators() const noexcept { return !is_lttng_ || want_lttng(); }
 
+  /// For `snapshot`, instead of `update`: begins the trace of the next dump, which `sink` then is.
+  /// False, and said, if it cannot be written.
+  bool begin_dump();
+
+  /// Ends it: there is no sink until the next one.
+  void end_dump();
+
+  /// Folder of the trace begun last.
+  const std::string& trace_folder() const noexcept { return trace_folder_; }
+
   /// At the end of a short program: true while a session daemon may not have told lttng-ust yet
   /// that a session wants the events.
   bool is_worth_waiting() const noexcept;
@@ -80,8 +90,11 @@ class SinkChoice {
   bool may_wait(std::uint64_t limit_ns) const noexcept;
   void use(std::unique_ptr<Sink> sink);
   void use_ctf();
+  std::unique_ptr<Sink> make_ctf(const std::string& name, std::string& error);
 
   Options options_;
+  std::string trace_folder_;
+  unsigned dumps_ = 0;
   std::atomic<const torchtrace_lttng_provider*> provider_{nullptr};
   std::unique_ptr<Sink> sink_;
   std::uint64_t loaded_ns_ = 0;

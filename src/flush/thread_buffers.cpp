@@ -4,6 +4,27 @@
 
 namespace torchtrace::flush {
 
+namespace {
+
+constexpr std::uint64_t Totals::*kSummed[] = {&Totals::started,
+                                              &Totals::dropped_ring_full,
+                                              &Totals::dropped_too_deep,
+                                              &Totals::dropped_no_scope,
+                                              &Totals::dropped_no_buffer,
+                                              &Totals::dropped_abandoned,
+                                              &Totals::dropped_block_timeout,
+                                              &Totals::dropped_overwritten};
+
+}  // namespace
+
+void Totals::add(const Totals& other) noexcept {
+  for (const auto counter : kSummed) this->*counter += other.*counter;
+}
+
+void Totals::subtract(const Totals& other) noexcept {
+  for (const auto counter : kSummed) this->*counter -= other.*counter;
+}
+
 ThreadInfo thread_info(const core::ThreadHeader& header) {
   const std::size_t length = strnlen(header.name, sizeof(header.name));
   return {header.slot, header.tid, header.torch_thread,

@@ -24,6 +24,8 @@ class ThreadDirectory {
  public:
   void add(ThreadInfo thread) { threads_[thread.slot] = std::move(thread); }
 
+  void remove(std::uint32_t slot) { threads_.erase(slot); }
+
   /// The thread of a slot; a placeholder for one that was never seen.
   const ThreadInfo& find(std::uint32_t slot) const noexcept {
     const auto found = threads_.find(slot);
@@ -56,6 +58,10 @@ struct Totals {
   std::uint64_t dropped_block_timeout = 0;
   std::uint64_t dropped_overwritten = 0;
   std::uint64_t open = 0;  ///< As seen on the stacks by the last `collect`.
+
+  /// Adds or takes away all but `open`.
+  void add(const Totals& other) noexcept;
+  void subtract(const Totals& other) noexcept;
 
   std::uint64_t dropped() const noexcept {
     return dropped_ring_full + dropped_too_deep + dropped_no_scope + dropped_no_buffer +

@@ -165,6 +165,11 @@ inline core::Record* next_slot(core::ThreadBuffer& buffer) noexcept {
   return buffer.slots() + header.ring.slot();
 }
 
+/// A user scope has ended on its own thread: if it ends a training step, and that took longer than
+/// `core::g_slow_step_ticks`, has the flight recorder dump. Cold.
+void note_step_end(core::ThreadBuffer& buffer, std::uint32_t name_id,
+                   std::uint64_t t1_ticks) noexcept;
+
 /// Pops what ended elsewhere from the top of the stack, and a stale frame at the same address.
 /// Returns the depth.
 std::uint32_t tidy_stack(core::ThreadBuffer& buffer, std::uint64_t address) noexcept;

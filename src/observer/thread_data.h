@@ -37,6 +37,11 @@ struct ThreadData {
   std::atomic<bool> released[core::kMaxScopes] = {};  ///< PyTorch has destroyed the context.
   std::uint32_t free_list[core::kMaxScopes];          ///< Indexes known to be free: a stack.
   std::uint32_t free_count = 0;
+  struct StepEnd {
+    std::uint64_t ticks = 0;
+    std::uint32_t slot = 0;     ///< The buffer may have gone to another thread since.
+    std::uint32_t name_id = 0;  ///< 0 where the name has a number in it.
+  } optimizer_step, profiler_step;
   std::uint32_t used = 0;  ///< Contexts [0, used) have been given out at least once.
 
   static ThreadData& of(const core::ThreadHeader& header) noexcept {

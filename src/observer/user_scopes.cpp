@@ -146,6 +146,9 @@ void end_user_scope(ScopeContext& context, std::uint64_t t1_ticks) noexcept {
   if (!runs_on_owner(buffer, context)) return;
   detach_above(*buffer, context.depth, entry);
   tidy_stack(*buffer, 0);
+  if (__builtin_expect(core::g_slow_step_ticks.load(std::memory_order_relaxed) != 0, 0)) {
+    note_step_end(*buffer, context.name_id, t1_ticks);
+  }
 }
 
 }  // namespace torchtrace::observer

@@ -51,6 +51,9 @@ std::string sink_in_words(const Config::Output& output) {
              "lost.";
     case SinkKind::kCtf:
       return "Writes " + files_in_words(output) + '.';
+    case SinkKind::kSnapshot:
+      return "Keeps the last operators of each thread and, when asked to dump them, writes " +
+             files_in_words(output) + '.';
     case SinkKind::kNone:
       return "Writes nothing: operators are only counted (output.sink = \"none\").";
     case SinkKind::kOff:
