@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "analysis/receipt_check.h"
 #include "analysis/trace_error.h"
 #include "core/record.h"
 
@@ -180,7 +181,15 @@ void ModelBuilder::on_loss(const TraceInfo& trace, const torchtrace_loss& event)
 
 void ModelBuilder::on_receipt(const TraceInfo& trace, const torchtrace_receipt& event) {
   ProcessStats& stats = process_of(trace, event.pid).stats;
-  stats.receipt = event;
+  // The dumps of one flight recorder: each counts from the one before.
+  if (stats.receipt && stats.receipt->final != 0 && event.final != 0 &&
+      stats.receipt->ts != event.ts) {
+    torchtrace_receipt sum = event;
+    add_receipt(sum, *stats.receipt);
+    stats.receipt = sum;
+  } else {
+    stats.receipt = event;
+  }
   stats.read_at_receipt = stats.read;
 }
 

@@ -17,7 +17,9 @@ std::int64_t difference(std::uint64_t left, std::uint64_t right) {
   return static_cast<std::int64_t>(left - right);
 }
 
-void add(torchtrace_receipt& total, const torchtrace_receipt& receipt) {
+}  // namespace
+
+void add_receipt(torchtrace_receipt& total, const torchtrace_receipt& receipt) {
   using Field = std::uint64_t torchtrace_receipt::*;
   static constexpr Field kSummed[] = {&torchtrace_receipt::started,
                                       &torchtrace_receipt::recorded,
@@ -39,8 +41,6 @@ void add(torchtrace_receipt& total, const torchtrace_receipt& receipt) {
   total.settling += receipt.settling;
   total.clock_error_ns = std::max(total.clock_error_ns, receipt.clock_error_ns);
 }
-
-}  // namespace
 
 const std::vector<ReceiptReason>& drop_reasons() {
   static const std::vector<ReceiptReason> kReasons = {
@@ -109,7 +109,7 @@ torchtrace_receipt sum_known_receipts(const TraceModel& model) {
   torchtrace_receipt total{};
   for (const ProcessStats& process : model.processes) {
     if (process.receipt) {
-      add(total, *process.receipt);
+      add_receipt(total, *process.receipt);
     }
   }
   return total;

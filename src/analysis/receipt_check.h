@@ -18,6 +18,9 @@ struct ReceiptReason {
 const std::vector<ReceiptReason>& drop_reasons();
 const std::vector<ReceiptReason>& loss_reasons();
 
+/// Adds the counts of `receipt` to those of `total`.
+void add_receipt(torchtrace_receipt& total, const torchtrace_receipt& receipt);
+
 /// Whether the numbers of one process, or of all, add up. A difference is what the left side has
 /// more.
 struct ReceiptCheck {

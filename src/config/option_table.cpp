@@ -77,8 +77,7 @@ constexpr Choice kSinks[] = {
     {"lttng",
      "events of the LTTng provider \"torchtrace\"; without a session that records them, none"},
     {"ctf", "CTF 1.8 files, written by the traced program itself: no daemon"},
-    {"snapshot",
-     "a flight recorder: the rings hold the last seconds, which are written only when asked for"},
+    {"snapshot", "a flight recorder: the rings hold the last seconds, written only when asked for"},
     {"none", "nothing is written; operators are recorded and counted, for measuring the cost"},
     {"off", "tracing is off: nothing is registered with PyTorch"},
 };

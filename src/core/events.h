@@ -118,7 +118,8 @@
 /* At the end, and each second; counts from the start of the process.
  *   started  = recorded + filtered + sampled_out + sum dropped_* + open + settling
  *   recorded = written + sum lost_*
- * The last one (final = 1) is exact and has settling = 0. */
+ * The last one (final = 1) is exact and has settling = 0. That of a flight recorder's dump counts
+ * from the dump before, what was open at that one as started anew. */
 #define TORCHTRACE_FIELDS_RECEIPT(X)                                                              \
   X(u64, ts)                                                                                      \
   X(u32, pid)                                                                                     \

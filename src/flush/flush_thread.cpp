@@ -134,6 +134,8 @@ void FlushThread::prepare() {
   choice_.load_provider();
   pthread_mutex_unlock(&loader_mutex_);
   core::trim_leftovers(core::kSharedMemoryRoot);
+  // Ends of steps are noted from now on; how many ticks are too many is known later.
+  if (is_flight_recorder() && options_.slow_step_ns != 0) core::g_slow_step_ticks.store(UINT64_MAX);
 }
 
 /// The function from ticks to ns begins with the first two anchors and is bent by each later one.

@@ -142,7 +142,7 @@ TEST(config_files, finds_unknown_sections_once_whatever_they_hold) {
             ":1: [outptu] is not a section; did you mean [output]?\n");
   EXPECT_EQ(problems_in("[colours]\n"),
             ":1: [colours] is not a section; the sections are filters, observer, buffer, output, "
-            "clock\n");
+            "snapshot, clock\n");
 }
 
 TEST(config_files, finds_keys_outside_their_section) {
@@ -151,7 +151,7 @@ TEST(config_files, finds_keys_outside_their_section) {
   EXPECT_EQ(
       problems_in("colour = 1\n"),
       ":1: colour stands outside any section; the sections are filters, observer, buffer, output, "
-      "clock\n");
+      "snapshot, clock\n");
   EXPECT_EQ(problems_in("output = 1\n"), ":1: output is a section, not a key: write [output]\n");
   EXPECT_EQ(problems_in("[[output]]\nhold = \"1s\"\n"),
             ":1: output is a section, not a key: write [output]\n");
@@ -184,10 +184,11 @@ TEST(ascii_text, comes_back_as_it_was) {
 }
 
 TEST(config_files, lists_every_problem_in_the_order_of_the_lines) {
-  EXPECT_EQ(problems_in("[output]\nsink = 1\nhold = \"1h\"\n[buffer]\nsizee = 1\n"),
-            ":2: output.sink = 1: an integer, expected one of auto, lttng, ctf, none, off\n"
-            ":3: output.hold = \"1h\": above the maximum of 10s\n"
-            ":5: buffer.sizee is not an option; did you mean buffer.size?\n");
+  EXPECT_EQ(
+      problems_in("[output]\nsink = 1\nhold = \"1h\"\n[buffer]\nsizee = 1\n"),
+      ":2: output.sink = 1: an integer, expected one of auto, lttng, ctf, snapshot, none, off\n"
+      ":3: output.hold = \"1h\": above the maximum of 10s\n"
+      ":5: buffer.sizee is not an option; did you mean buffer.size?\n");
 }
 
 TEST(config_files, shows_a_value_as_it_was_written) {

@@ -58,12 +58,16 @@ TEST(config_load, takes_every_option_from_the_environment) {
       {"buffer.size", "4MiB"},
       {"buffer.total", "64MiB"},
       {"buffer.policy", "drop_newest"},
+      {"buffer.spare", "3"},
       {"output.sink", "ctf"},
       {"output.directory", "/tmp/a,b"},
       {"output.max_bytes", "4GiB"},
       {"output.when_full", "stop"},
       {"output.hold", "100ms"},
       {"output.period", "20ms"},
+      {"snapshot.seconds", "10s"},
+      {"snapshot.slow_step", "250ms"},
+      {"snapshot.signal", "SIGUSR1"},
       {"clock.source", "monotonic"}};
   ASSERT_EQ(values.size(), options().size());
   Environment environment;
@@ -121,7 +125,8 @@ TEST(config_load, finds_misspelt_variables_of_a_section) {
             "environment: TORCHTRACE_OUTPUT_HOLDD is not an option; did you mean "
             "TORCHTRACE_OUTPUT_HOLD?\n"
             "environment: TORCHTRACE_BUFFER_COLOUR is not an option; the options of [buffer] are "
-            "TORCHTRACE_BUFFER_SIZE, TORCHTRACE_BUFFER_TOTAL, TORCHTRACE_BUFFER_POLICY\n"
+            "TORCHTRACE_BUFFER_SIZE, TORCHTRACE_BUFFER_TOTAL, TORCHTRACE_BUFFER_POLICY, "
+            "TORCHTRACE_BUFFER_SPARE\n"
             "environment: TORCHTRACE_OUTPUT_SIZE is not an option; did you mean "
             "TORCHTRACE_BUFFER_SIZE?\n");
 }
@@ -185,6 +190,31 @@ TEST(config_load, throws_nothing_when_memory_runs_out) {
   const LoadResult result = load(without_memory, nullptr);
   EXPECT_FALSE(result.config);
   EXPECT_TRUE(result.problems.empty());
+}
+
+TEST(config_load, gives_a_flight_recorder_rings_that_hold_its_seconds) {
+  const LoadResult result = load_environment({{"TORCHTRACE_OUTPUT_SINK", "snapshot"}});
+  ASSERT_TRUE(result.config) << test::all_problems(result);
+  EXPECT_EQ(result.config->buffer.policy, OverflowPolicy::kOverwriteOldest);
+  EXPECT_EQ(result.config->buffer.size_bytes, 16U << 20U);
+  EXPECT_EQ(origin_of(result, "buffer.size"), "snapshot.seconds");
+  EXPECT_EQ(origin_of(result, "buffer.policy"), "output.sink");
+}
+
+TEST(config_load, lets_the_ring_of_a_flight_recorder_be_given) {
+  const LoadResult result = load_environment(
+      {{"TORCHTRACE_OUTPUT_SINK", "snapshot"}, {"TORCHTRACE_BUFFER_SIZE", "1MiB"}});
+  ASSERT_TRUE(result.config) << test::all_problems(result);
+  EXPECT_EQ(result.config->buffer.size_bytes, 1U << 20U);
+}
+
+TEST(config_load, refuses_a_flight_recorder_that_does_not_overwrite) {
+  const LoadResult result = load_environment(
+      {{"TORCHTRACE_OUTPUT_SINK", "snapshot"}, {"TORCHTRACE_BUFFER_POLICY", "block"}});
+  ASSERT_EQ(result.problems.size(), 1U);
+  EXPECT_EQ(result.problems[0].text,
+            "buffer.policy = \"block\" (TORCHTRACE_BUFFER_POLICY) does not go with output.sink = "
+            "\"snapshot\" (TORCHTRACE_OUTPUT_SINK), which overwrites the oldest");
 }
 
 }  // namespace

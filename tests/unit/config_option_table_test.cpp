@@ -22,20 +22,23 @@ std::size_t rows_of(std::string_view section) {
 // to config.h does not compile here until it is counted, and then fails until it has its row.
 TEST(option_table, has_a_row_for_every_member) {
   const Config config;
-  const auto& [filters, observer, buffer, output, clock, digest] = config;
+  const auto& [filters, observer, buffer, output, snapshot, clock, digest] = config;
   const auto& [scopes, include, exclude] = filters;
   const auto& [reregister] = observer;
-  const auto& [size, total, policy] = buffer;
+  const auto& [size, total, policy, spare] = buffer;
   const auto& [sink, directory, max_bytes, when_full, hold, period] = output;
+  const auto& [seconds, slow_step, signal] = snapshot;
   const auto& [source] = clock;
   static_cast<void>(std::tie(digest, scopes, include, exclude, reregister, size, total, policy,
-                             sink, directory, max_bytes, when_full, hold, period, source));
+                             spare, sink, directory, max_bytes, when_full, hold, period, seconds,
+                             slow_step, signal, source));
   EXPECT_EQ(rows_of("filters"), 3U);
   EXPECT_EQ(rows_of("observer"), 1U);
-  EXPECT_EQ(rows_of("buffer"), 3U);
+  EXPECT_EQ(rows_of("buffer"), 4U);
   EXPECT_EQ(rows_of("output"), 6U);
+  EXPECT_EQ(rows_of("snapshot"), 3U);
   EXPECT_EQ(rows_of("clock"), 1U);
-  EXPECT_EQ(options().size(), 14U);
+  EXPECT_EQ(options().size(), 18U);
 }
 
 TEST(option_table, names_each_option_once_and_in_a_known_section) {
@@ -106,9 +109,9 @@ void expect_choices(const char* name, const Get& get, std::initializer_list<Enum
 }
 
 TEST(option_table, lists_choices_in_the_order_of_their_enumerators) {
-  expect_choices(
-      "output.sink", [](const Config& c) { return c.output.sink; },
-      {SinkKind::kAuto, SinkKind::kLttng, SinkKind::kCtf, SinkKind::kNone, SinkKind::kOff});
+  expect_choices("output.sink", [](const Config& c) { return c.output.sink; },
+                 {SinkKind::kAuto, SinkKind::kLttng, SinkKind::kCtf, SinkKind::kSnapshot,
+                  SinkKind::kNone, SinkKind::kOff});
   expect_choices("output.when_full", [](const Config& c) { return c.output.when_full; },
                  {WhenFull::kRotate, WhenFull::kStop});
   expect_choices(
