@@ -36,8 +36,8 @@ void finish() noexcept;
 /// Looks no more: another agent is there already, or the program is setuid.
 void stay_off() noexcept;
 
-/// Has the flight recorder write what it holds, soon. False if there is none, or no operator has run
-/// yet. Thread: any; async-signal-safe.
+/// Has the flight recorder write what it holds, soon. False if there is none, or no operator has
+/// run yet. Thread: any; async-signal-safe.
 bool request_dump() noexcept;
 
 /// fork handlers' share of the state: in the child, the parent's process and flush thread are

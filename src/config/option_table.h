@@ -23,8 +23,8 @@ enum class ValueType {
 
 /// A value between its text and its member of `Config`.
 struct Value {
-  /// Size: bytes. Duration: ns. Count: itself. Choice: its index. List of choices: bit i stands for choice i.
-  /// Boolean: 0 or 1.
+  /// Size: bytes. Duration: ns. Count: itself. Choice: its index. List of choices: bit i stands for
+  /// choice i. Boolean: 0 or 1.
   std::uint64_t number = 0;
   std::string text;               ///< Path only.
   std::vector<std::string> list;  ///< List of patterns only.

@@ -94,7 +94,7 @@ void FlushThread::dump(const char* why) {
   dumped_ = collector_.totals_as_collected();
   dumped_.started -= dumped_.open;
   core::say(("dumped " + std::to_string(receipt.written) + " operators (" + why + ") to " +
-             choice_.trace_folder())
+             choice_.trace_directory() + "/" + choice_.trace_name())
                 .c_str());
 }
 

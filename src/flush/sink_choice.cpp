@@ -80,6 +80,7 @@ bool SinkChoice::update(std::size_t held, bool must_decide) {
   const bool prefers_lttng =
       options_.kind == config::SinkKind::kAuto || options_.kind == config::SinkKind::kLttng;
   if (prefers_lttng && !is_lttng_ && want_lttng()) {
+    leave_sink();
     use(make_lttng_sink(*provider()));
     is_lttng_ = true;
     return true;
@@ -105,21 +106,26 @@ bool SinkChoice::update(std::size_t held, bool must_decide) {
   return true;
 }
 
-void SinkChoice::use(std::unique_ptr<Sink> sink) {
-  if (sink_ != nullptr) {
-    sink_->close();  // first: it may still find the disk full
-    const Sink::Counts counts = sink_->counts();
-    earlier_.lost_elsewhere += counts.written + counts.lost_elsewhere;
-    earlier_.lost_disk_full += counts.lost_disk_full;
-    earlier_.lost_rotated_out += counts.lost_rotated_out;
-  }
-  counts_only_ = sink == nullptr;
+void SinkChoice::leave_sink() {
   trace_directory_.clear();
   trace_name_.clear();
+  if (sink_ == nullptr) return;
+  sink_->close();  // first: it may still find the disk full
+  const Sink::Counts counts = sink_->counts();
+  earlier_.lost_elsewhere += counts.written + counts.lost_elsewhere;
+  earlier_.lost_disk_full += counts.lost_disk_full;
+  earlier_.lost_rotated_out += counts.lost_rotated_out;
+  sink_.reset();
+}
+
+/// After `leave_sink`.
+void SinkChoice::use(std::unique_ptr<Sink> sink) {
+  counts_only_ = sink == nullptr;
   sink_ = std::move(sink);
   if (sink_ == nullptr) sink_.reset(new (std::nothrow) NullSink);
 }
 
+/// Lets `trace_directory` and `trace_name` be those of the sink that it makes.
 std::unique_ptr<Sink> SinkChoice::make_ctf(const std::string& name, std::string& error) {
   std::string directory;
   if (!make_output_directory(options_.directory, directory, error)) return nullptr;
@@ -130,21 +136,21 @@ std::unique_ptr<Sink> SinkChoice::make_ctf(const std::string& name, std::string&
   ctf.max_bytes = options_.max_bytes;
   ctf.when_full = options_.when_full;
   ctf.say = core::say;
-  trace_folder_ = directory + "/" + ctf.trace_name;
-  return make_ctf_sink(ctf, error);
+  std::unique_ptr<Sink> sink = make_ctf_sink(ctf, error);
+  if (sink == nullptr) return nullptr;
+  trace_directory_ = directory;
+  trace_name_ = ctf.trace_name;
+  return sink;
 }
 
 void SinkChoice::use_ctf() {
+  leave_sink();
   std::string error;
   std::unique_ptr<Sink> sink = make_ctf(options_.trace_name, error);
   if (sink == nullptr) {
     core::say(("no trace is written, operators are only counted: " + error).c_str());
   }
-  const bool is_open = sink != nullptr;
   use(std::move(sink));
-  if (!is_open) return;
-  trace_directory_ = directory;
-  trace_name_ = ctf.trace_name;
 }
 
 bool SinkChoice::begin_dump() {

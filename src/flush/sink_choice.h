@@ -65,9 +65,6 @@ class SinkChoice {
   /// Ends it: there is no sink until the next one.
   void end_dump();
 
-  /// Folder of the trace begun last.
-  const std::string& trace_folder() const noexcept { return trace_folder_; }
-
   /// At the end of a short program: true while a session daemon may not have told lttng-ust yet
   /// that a session wants the events.
   bool is_worth_waiting() const noexcept;
@@ -88,12 +85,12 @@ class SinkChoice {
  private:
   bool want_lttng() const noexcept;
   bool may_wait(std::uint64_t limit_ns) const noexcept;
+  void leave_sink();
   void use(std::unique_ptr<Sink> sink);
   void use_ctf();
   std::unique_ptr<Sink> make_ctf(const std::string& name, std::string& error);
 
   Options options_;
-  std::string trace_folder_;
   unsigned dumps_ = 0;
   std::atomic<const torchtrace_lttng_provider*> provider_{nullptr};
   std::unique_ptr<Sink> sink_;
