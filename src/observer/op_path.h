@@ -13,11 +13,12 @@
 /// shadow_stack.cpp (not hot) need of each other. Op threads only.
 namespace torchtrace::observer {
 
-/// Set once, before the callback is registered.
+/// Set once, before the callback is registered. Without initialisers: in a program that is linked
+/// with libtorch that is done by the library's constructor, and they would run after it.
 struct Registration {
   TorchLibrary torch;
   RecordFunctionCallback callback;
-  const filters::NameFilter* names = nullptr;
+  const filters::NameFilter* names;
 };
 extern Registration g_registration;
 

@@ -46,3 +46,9 @@ def test_has_no_executable_stack_or_text_relocation():
     assert not re.search(r"\bTEXTREL\b", output_of("readelf", "--dynamic", "--wide", agent))
     stack = re.search(r"GNU_STACK.*", output_of("readelf", "--program-headers", "--wide", agent))
     assert "E" not in stack[0].split()[-2], stack[0]
+
+
+def test_has_no_static_objects_with_constructors():
+    """They would run after the agent's constructor, and undo what it has set."""
+    symbols = output_of("nm", str(paths.built(paths.AGENT)))
+    assert re.findall(r"_GLOBAL__sub_I_\S*(?:torchtrace|\.cpp)\S*", symbols) == []
