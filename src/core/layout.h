@@ -19,7 +19,7 @@ namespace torchtrace::core {
 ///   buffers_offset  thread buffers, all of `buffer_bytes`: ThreadHeader, OpenOp frames[],
 ///                   OpenOp scopes[], Record slots[]
 inline constexpr char kMappingMagic[8] = {'T', 'T', 'R', 'A', 'C', 'E', 'M', '1'};
-inline constexpr std::uint32_t kMappingVersion = 5;
+inline constexpr std::uint32_t kMappingVersion = 6;
 
 /// Operators open at once on one thread. Deeper ones are counted `dropped_too_deep`.
 inline constexpr std::uint32_t kMaxFrames = 255;
@@ -109,10 +109,11 @@ enum ScopeState : std::uint32_t { kScopeFree = 0, kScopeOpen = 1, kScopeEnded = 
 /// Who owns a thread buffer. free -> claimed -> active by the thread that takes it; active ->
 /// closed by that thread as it exits; closed -> free by the flush thread once all is drained.
 enum BufferState : std::uint32_t {
-  kBufferFree = 0,
+  kBufferAbsent = 0,  ///< A hole in the file: it is in private memory, or is just being made.
   kBufferActive = 1,
   kBufferClosed = 2,
-  kBufferClaimed = 3  ///< Taken, identity not yet written.
+  kBufferClaimed = 3,  ///< Taken, identity not yet written.
+  kBufferFree = 4      ///< Also one that no thread has had yet.
 };
 
 inline constexpr std::size_t kThreadHeaderBytes = 4096;

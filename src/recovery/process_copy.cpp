@@ -149,9 +149,8 @@ void ProcessCopy::read_thread(std::uint64_t offset) {
   const decltype(copy.buffer) second(new_buffer());
   read_or_throw(offset, copy.buffer.get(), sizeof(ThreadBuffer));
   const core::ThreadHeader& header = copy.buffer->header;
-  // A hole in the file, where another thread's buffer would be.
-  if (header.slot == 0) {
-    ++missing_buffers_;
+  if (header.slot == 0) {  // no thread has had it here
+    if (header.state.load(std::memory_order_acquire) == core::kBufferAbsent) ++missing_buffers_;
     return;
   }
   read_or_throw(offset, second.get(), sizeof(ThreadBuffer));
