@@ -128,6 +128,7 @@ int fork_beside_new_threads(int count) {
   Statuses statuses;
   for (int number = 0; number < kForks; ++number) {
     std::vector<std::thread> threads;
+    threads.reserve(kThreads);
     for (int thread = 0; thread < kThreads; ++thread) threads.emplace_back(loop, count);
     fork_children(1, count, statuses);
     for (std::thread& thread : threads) thread.join();
