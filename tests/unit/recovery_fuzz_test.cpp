@@ -157,7 +157,7 @@ TEST_F(damaged_mapping, its_own_trace_may_be_anything) {
   patch(offsetof(core::ProcessHeader, facts), &header.facts, sizeof(header.facts));
   std::mt19937_64 random(11);
   for (int turn = 0; turn < 50; ++turn) {
-    std::vector<std::uint64_t> pages(3 * 512 + random() % 512);
+    std::vector<std::uint64_t> pages(std::size_t{3} * 512 + random() % 512);
     for (std::uint64_t& word : pages) word = random() % 4 == 0 ? random() : 0;
     // A header that is taken for a packet's: magic number and content size.
     pages[0] = 0xC1FC1FC1U;
