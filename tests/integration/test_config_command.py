@@ -1,6 +1,7 @@
 """`torchtrace config`: what it prints, where, and its exit code."""
 import os
 import pathlib
+import re
 
 from support.cli import torchtrace
 
@@ -103,7 +104,8 @@ def test_show_gives_each_value_with_its_origin(tmp_path):
     assert shown["output.period"] == ('"20ms"', f"{file}:2")
     assert shown["output.hold"] == ('"2s"', "TORCHTRACE_OUTPUT_HOLD")
     assert shown["output.directory"] == ('""', "default")
-    assert len(shown) == 11
+    sample = config("init").stdout
+    assert len(shown) == len(re.findall(r"^#\w+ = ", sample, re.MULTILINE)) > 10
 
 
 def test_show_prints_a_file_with_the_same_meaning(tmp_path):
