@@ -223,18 +223,9 @@ torchtrace_receipt FlushThread::receipt_of(const Totals& totals) const {
   torchtrace_receipt receipt{};
   receipt.ts = watermark_ns_;
   receipt.pid = options_.info.pid;
-  receipt.started = totals.started;
-  receipt.filtered = totals.filtered;
+  put_totals(totals, receipt);
   receipt.recorded =
       counts.written + counts.lost_disk_full + counts.lost_rotated_out + counts.lost_elsewhere;
-  receipt.dropped_ring_full = totals.dropped_ring_full;
-  receipt.dropped_too_deep = totals.dropped_too_deep;
-  receipt.dropped_no_scope = totals.dropped_no_scope;
-  receipt.dropped_no_buffer = totals.dropped_no_buffer;
-  receipt.dropped_abandoned = totals.dropped_abandoned;
-  receipt.dropped_block_timeout = totals.dropped_block_timeout;
-  receipt.dropped_overwritten = totals.dropped_overwritten;
-  receipt.open = totals.open;
   // What is in a ring, held back, or between two stores of its thread.
   receipt.settling = static_cast<std::int64_t>(totals.started) -
                      static_cast<std::int64_t>(receipt.recorded + totals.filtered +

@@ -25,6 +25,19 @@ void Totals::subtract(const Totals& other) noexcept {
   for (const auto counter : kSummed) this->*counter -= other.*counter;
 }
 
+void put_totals(const Totals& totals, torchtrace_receipt& receipt) noexcept {
+  receipt.started = totals.started;
+  receipt.filtered = totals.filtered;
+  receipt.dropped_ring_full = totals.dropped_ring_full;
+  receipt.dropped_too_deep = totals.dropped_too_deep;
+  receipt.dropped_no_scope = totals.dropped_no_scope;
+  receipt.dropped_no_buffer = totals.dropped_no_buffer;
+  receipt.dropped_abandoned = totals.dropped_abandoned;
+  receipt.dropped_block_timeout = totals.dropped_block_timeout;
+  receipt.dropped_overwritten = totals.dropped_overwritten;
+  receipt.open = totals.open;
+}
+
 ThreadInfo thread_info(const core::ThreadHeader& header) {
   const std::size_t length = strnlen(header.name, sizeof(header.name));
   return {header.slot, header.tid, header.torch_thread,

@@ -5,6 +5,7 @@
 #include <string>
 #include <unordered_map>
 
+#include "core/events.h"
 #include "core/layout.h"
 
 /// What is read of a thread's buffer, by the flush thread while the thread runs and by recovery
@@ -68,6 +69,9 @@ struct Totals {
            dropped_abandoned + dropped_block_timeout + dropped_overwritten;
   }
 };
+
+/// Puts every sum into the receipt's field of its name.
+void put_totals(const Totals& totals, torchtrace_receipt& receipt) noexcept;
 
 ThreadInfo thread_info(const core::ThreadHeader& header);
 

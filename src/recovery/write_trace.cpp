@@ -175,16 +175,7 @@ torchtrace_receipt Writer::receipt(std::uint64_t ts_ns) const {
   torchtrace_receipt receipt{};
   receipt.ts = ts_ns;
   receipt.pid = recovery_.info().pid;
-  receipt.started = totals.started;
-  receipt.filtered = totals.filtered;
-  receipt.dropped_ring_full = totals.dropped_ring_full;
-  receipt.dropped_too_deep = totals.dropped_too_deep;
-  receipt.dropped_no_scope = totals.dropped_no_scope;
-  receipt.dropped_no_buffer = totals.dropped_no_buffer;
-  receipt.dropped_abandoned = totals.dropped_abandoned;
-  receipt.dropped_block_timeout = totals.dropped_block_timeout;
-  receipt.dropped_overwritten = totals.dropped_overwritten;
-  receipt.open = totals.open;
+  flush::put_totals(totals, receipt);
   receipt.inherited = value(progress.inherited);
   receipt.late = value(progress.late);
   receipt.names_overflowed = value(progress.names_overflowed);
