@@ -304,9 +304,10 @@ constexpr Option kOptions[] = {
      3600 * kSecondInNs,
      false,
      {},
-     "Dump when a training step takes longer: the time between two ends of Optimizer.step or "
-     "ProfilerStep on one thread. 0s: never. The first step is often slow by nature; dumps come "
-     "at most once per second.",
+     "Dump when a training step takes longer: the time between two ends of one kind of optimizer's "
+     "step, or of ProfilerStep, on one thread. Of several kinds of optimizers each is timed by "
+     "itself. 0s: never. The first step is often slow by nature; dumps come at most once per "
+     "second.",
      store<&Config::snapshot, &Config::Snapshot::slow_step_ns>,
      fetch<&Config::snapshot, &Config::Snapshot::slow_step_ns>},
 

@@ -8,7 +8,8 @@
 namespace torchtrace::core {
 
 /// What the process is. Written once, by the flush thread before it looks at a ring; `trace_name`
-/// when a trace of the built-in sink begins, and again if another one does.
+/// when a trace of the built-in sink begins, and again if another one does; `torch_layout` as the
+/// check of the layout goes on.
 struct ProcessFacts {
   char command[1024];
   char host[256];

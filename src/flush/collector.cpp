@@ -63,8 +63,14 @@ void Collector::collect_instants(Sequencer& sequencer) {
   for (ThreadBuffer* buffer : buffers) {
     if (!can_retire(*buffer)) continue;
     sequencer.retire(buffer->header.slot, core::read_ticks());
+    to_forget_.push_back(buffer->header.slot);
     retire(*buffer);
   }
+}
+
+void Collector::forget_ended() {
+  for (const std::uint32_t slot : to_forget_) threads_.remove(slot);
+  to_forget_.clear();
 }
 
 /// What one thread has counted and has open, all as of the moment at which its ring's tail was the

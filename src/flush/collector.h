@@ -29,6 +29,9 @@ class Collector {
   /// Of the last `collect_instants`.
   const Totals& totals_as_collected() const noexcept { return collected_; }
 
+  /// All that `collect_instants` has found has been written: forgets the threads of it that ended.
+  void forget_ended();
+
   /// For a flight recorder, between dumps: meets new threads, and takes the buffers back of those
   /// that ended before `horizon_ticks`, or if a new thread would get none, of the one that ended
   /// first. What those still held is counted as overwritten.
@@ -83,6 +86,7 @@ class Collector {
   std::vector<Seat> seats_;
   ThreadDirectory threads_;
   std::vector<std::uint32_t> new_threads_;
+  std::vector<std::uint32_t> to_forget_;
   std::vector<Loss> ended_losses_;
   std::vector<core::Record> salvaged_;
   Totals ended_;

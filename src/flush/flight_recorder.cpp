@@ -68,7 +68,8 @@ bool FlushThread::collect_for_dump() {
     const Totals& totals = collector_.totals_as_collected();
     Totals since = totals;
     since.subtract(dumped_);
-    if (since.started == sequencer_.pending() + since.dropped() + since.open) return true;
+    const std::uint64_t not_held = since.filtered + since.dropped() + since.open;
+    if (since.started == sequencer_.pending() + not_held) return true;
   }
   return false;
 }
@@ -82,6 +83,7 @@ void FlushThread::dump(const char* why) {
   const bool adds_up = collect_for_dump();
   const std::uint64_t now_ticks = core::read_ticks();
   advance(now_ticks, now_ticks);
+  collector_.forget_ended();
   Totals since = collector_.totals_as_collected();
   since.subtract(dumped_);
   torchtrace_receipt receipt = receipt_of(since);

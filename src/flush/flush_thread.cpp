@@ -115,6 +115,9 @@ void FlushThread::loop() {
     } else {
       period();
     }
+    if (options_.info.describe_layout != nullptr) {
+      note_layout(process_.mapping.header(), options_.info.describe_layout());
+    }
     process_.threads.keep_spare(options_.spare_buffers);
     tell_source();
     end_with_program();

@@ -40,6 +40,12 @@ void note_facts(core::ProcessHeader& header, const ProcessInfo& info, TraceWrite
   facts.period_ns = timing.period_ns;
 }
 
+void note_layout(core::ProcessHeader& header, const char* layout) noexcept {
+  char(&noted)[sizeof(core::ProcessFacts::torch_layout)] = header.facts.torch_layout;
+  if (std::strncmp(noted, layout, sizeof(noted) - 1) == 0) return;
+  std::strncpy(noted, layout, sizeof(noted) - 1);
+}
+
 void note_anchor(core::ProcessHeader& header, const core::ClockAnchor& anchor) noexcept {
   const std::uint32_t count = header.anchor_count.load(std::memory_order_relaxed);
   header.anchors[count % core::kAnchorsKept] = anchor;

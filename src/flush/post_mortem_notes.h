@@ -14,6 +14,10 @@ namespace torchtrace::flush {
 void note_facts(core::ProcessHeader& header, const ProcessInfo& info, TraceWriter::Timing timing,
                 const std::string& output_directory);
 
+/// What is known by now of the layout of PyTorch's events. Costs a comparison where that has not
+/// changed; a kill in the middle of a change leaves a text cut off or mixed.
+void note_layout(core::ProcessHeader& header, const char* layout) noexcept;
+
 void note_anchor(core::ProcessHeader& header, const core::ClockAnchor& anchor) noexcept;
 
 /// A trace has begun in `directory`; an empty `trace_name` if nothing of it can be looked up.

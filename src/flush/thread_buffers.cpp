@@ -7,6 +7,7 @@ namespace torchtrace::flush {
 namespace {
 
 constexpr std::uint64_t Totals::*kSummed[] = {&Totals::started,
+                                              &Totals::filtered,
                                               &Totals::dropped_ring_full,
                                               &Totals::dropped_too_deep,
                                               &Totals::dropped_no_scope,

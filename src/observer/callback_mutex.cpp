@@ -60,6 +60,8 @@ MutexWitness::~MutexWitness() {
   if (g_observation.is_one_mutex) g_mutex.store(g_observation.mutex, std::memory_order_release);
 }
 
+bool knows_callback_mutex() noexcept { return g_mutex.load(std::memory_order_acquire) != nullptr; }
+
 bool hold_callback_mutex(const timespec& limit) noexcept {
   pthread_mutex_t* mutex = g_mutex.load(std::memory_order_acquire);
   return mutex != nullptr && pthread_mutex_clocklock(mutex, CLOCK_MONOTONIC, &limit) == 0;

@@ -30,6 +30,9 @@ class MutexWitness {
   ~MutexWitness();
 };
 
+/// True if a witness has seen the mutex, so that it can be held.
+bool knows_callback_mutex() noexcept;
+
 /// Around a fork, on the thread that forks. `hold_callback_mutex` waits until `limit`
 /// (CLOCK_MONOTONIC) at most; if true, the mutex has to be released in parent and child.
 bool hold_callback_mutex(const timespec& limit) noexcept;

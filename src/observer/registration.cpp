@@ -16,8 +16,9 @@ namespace {
 /// How long a fork waits for another thread to leave PyTorch's callback manager: it is in there for
 /// microseconds, unless the machine has far more work than cores.
 constexpr time_t kForkPatience_s = 1;
-/// Between switching the callback on and a fork. Each running thread copies PyTorch's list at its
-/// next operator, under the mutex that the child inherits; by then they are done with it.
+/// Between switching the callback on and a fork, where PyTorch's mutex cannot be held across it.
+/// Each running thread copies PyTorch's list at its next operator, under the mutex that the child
+/// inherits; by then most are done with it.
 constexpr timespec kSettleTime{0, 2'000'000};
 
 enum class State { kNone, kOn, kPaused, kRemoved };
@@ -140,7 +141,7 @@ bool hold_registration() noexcept {
   switch_on();
   // So that the thread which goes on in the child has its copy, and needs no lock for it.
   if (g_callback.can_probe) probe();
-  nanosleep(&kSettleTime, nullptr);
+  if (!knows_callback_mutex()) nanosleep(&kSettleTime, nullptr);
   return true;
 }
 

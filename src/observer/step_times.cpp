@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <iterator>
+#include <optional>
 #include <string_view>
 
 #include "observer/op_path.h"
@@ -18,14 +21,32 @@ bool begins_with(std::string_view text, std::string_view beginning) noexcept {
   return text.substr(0, beginning.size()) == beginning;
 }
 
-/// Time since the same step last ended on this thread; 0 if this is the first.
-std::uint64_t move_on(StepEnd& last, std::uint32_t slot, std::uint32_t name_id,
-                      std::uint64_t t1_ticks) noexcept {
-  // With several optimizers, steps are counted by the one that was first.
-  if (last.slot == slot && last.name_id != name_id) return 0;
-  const std::uint64_t before = last.slot == slot ? last.ticks : t1_ticks;
-  last = {t1_ticks, slot, name_id};
-  return t1_ticks - before;
+/// What a step is timed by: each optimizer by its name, since one may step at every iteration and
+/// another at each tenth; 0 for the profiler's, whose names are all different; nothing for others.
+std::optional<std::uint32_t> kind_of_step(std::string_view name, std::uint32_t name_id) noexcept {
+  if (begins_with(name, kOptimizerStep)) return name_id;
+  if (begins_with(name, kProfilerStep)) return 0;
+  return std::nullopt;
+}
+
+/// Where the end of the step's kind before is kept, for thread `slot`. Of too many kinds, the one
+/// that ended longest ago, or was another thread's, gives way.
+StepEnd& place_of(ThreadData& data, std::uint32_t slot, std::uint32_t kind) noexcept {
+  const auto same = [&](const StepEnd& end) { return end.slot == slot && end.name_id == kind; };
+  StepEnd* const known = std::find_if(std::begin(data.step_ends), std::end(data.step_ends), same);
+  if (known != std::end(data.step_ends)) return *known;
+  const auto age = [&](const StepEnd& end) { return end.slot == slot ? end.ticks : 0; };
+  return *std::min_element(
+      std::begin(data.step_ends), std::end(data.step_ends),
+      [&](const StepEnd& left, const StepEnd& right) { return age(left) < age(right); });
+}
+
+/// Time since the last step of that kind on this thread; 0 if this is the first.
+std::uint64_t move_on(StepEnd& last, const StepEnd& now) noexcept {
+  const bool is_first = last.slot != now.slot || last.name_id != now.name_id;
+  const std::uint64_t before = is_first ? now.ticks : last.ticks;
+  last = now;
+  return now.ticks - before;
 }
 
 }  // namespace
@@ -34,14 +55,11 @@ void note_step_end(core::ThreadBuffer& buffer, std::uint32_t name_id,
                    std::uint64_t t1_ticks) noexcept {
   core::Process* process = core::g_process.load(std::memory_order_relaxed);
   const std::string_view name = process->names.text(name_id);
-  ThreadData& data = ThreadData::of(buffer.header);
+  const std::optional<std::uint32_t> kind = kind_of_step(name, name_id);
+  if (!kind) return;
   const std::uint32_t slot = buffer.header.slot;
-  std::uint64_t taken_ticks = 0;
-  if (begins_with(name, kOptimizerStep)) {
-    taken_ticks = move_on(data.optimizer_step, slot, name_id, t1_ticks);
-  } else if (begins_with(name, kProfilerStep)) {
-    taken_ticks = move_on(data.profiler_step, slot, 0, t1_ticks);
-  }
+  StepEnd& last = place_of(ThreadData::of(buffer.header), slot, *kind);
+  const std::uint64_t taken_ticks = move_on(last, {t1_ticks, slot, *kind});
   if (taken_ticks > core::g_slow_step_ticks.load(std::memory_order_relaxed)) {
     process->consumer.wake(core::kWakeSlowStep);
   }

@@ -41,7 +41,10 @@ struct ThreadData {
     std::uint64_t ticks = 0;
     std::uint32_t slot = 0;     ///< The buffer may have gone to another thread since.
     std::uint32_t name_id = 0;  ///< 0 where the name has a number in it.
-  } optimizer_step, profiler_step;
+  };
+  /// Steps that are timed, each kind by itself: of the profiler and of some optimizers.
+  static constexpr std::size_t kTimedSteps = 8;
+  StepEnd step_ends[kTimedSteps];
   std::uint32_t used = 0;  ///< Contexts [0, used) have been given out at least once.
 
   static ThreadData& of(const core::ThreadHeader& header) noexcept {

@@ -1,3 +1,5 @@
+#include <malloc.h>
+
 #include <thread>
 
 #include "core/full_ring.h"
@@ -32,7 +34,8 @@ class dump : public op_path {
     sequencer_.hold();
     collector_->collect_instants(sequencer_);
     const flush::Totals& totals = collector_->totals_as_collected();
-    return totals.started == earlier_ + sequencer_.pending() + totals.dropped() + totals.open;
+    return totals.started ==
+           earlier_ + sequencer_.pending() + totals.filtered + totals.dropped() + totals.open;
   }
 
   void end_dump() {
@@ -104,6 +107,51 @@ TEST_F(dump, gives_the_buffer_of_the_thread_that_ended_first_to_a_new_one) {
   EXPECT_TRUE(collect_once());
   EXPECT_EQ(collector_->totals_as_collected().dropped_no_buffer, 0U);
   EXPECT_EQ(sequencer_.pending(), 35U);
+}
+
+/// Threads come and go, and each dump takes all there is.
+TEST_F(dump, takes_no_more_memory_the_more_there_were) {
+  const auto dump_once = [&] {
+    std::thread([&] { run(add_, 2 * kSlots); }).join();
+    run(relu_, 2 * kSlots);
+    collect_once();
+    end_dump();
+    collector_->take_new_threads();
+    collector_->take_losses();
+    collector_->forget_ended();
+  };
+  constexpr int kWarmUp = 64;
+  constexpr int kDumps = 512;
+  for (int count = 0; count < kWarmUp; ++count) dump_once();
+  const std::size_t before = mallinfo2().uordblks;
+  for (int count = 0; count < kDumps; ++count) dump_once();
+  const std::size_t after = mallinfo2().uordblks;
+  EXPECT_LT(after, before + std::size_t{kDumps} * 16) << "per dump and thread that has ended";
+}
+
+class filtered_dump : public dump {
+ protected:
+  void SetUp() override {
+    names_ = filters::NameFilter({}, {"aten::mul*"});
+    dump::SetUp();
+  }
+};
+
+TEST_F(filtered_dump, adds_up_with_what_was_left_out) {
+  run(add_, 10);
+  FakeRecordFunction open(mul_, Scope::kFunction);
+  begin(open);
+  run(mul_, 3);
+  EXPECT_TRUE(collect_once());
+  EXPECT_EQ(collector_->totals_as_collected().filtered, 4U);
+  const flush::Totals before = collector_->totals_as_collected();
+  end_dump();
+  run(mul_, 5);
+  EXPECT_TRUE(collect_once());
+  flush::Totals since = collector_->totals_as_collected();
+  since.subtract(before);
+  EXPECT_EQ(since.filtered, 5U);
+  EXPECT_EQ(since.started, 5U);
 }
 
 }  // namespace

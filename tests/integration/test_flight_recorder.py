@@ -1,4 +1,6 @@
 """output.sink = "snapshot": nothing is written until it is asked for, and then it adds up."""
+import pytest
+
 from support import cli, host, invariants, trace
 from support.host import program
 from support.matrix import every_interpreter
@@ -63,12 +65,35 @@ def test_all_dumps_together_are_one_report(interpreter, tmp_path):
 
 
 @every_interpreter
-def test_a_slow_step_is_dumped(interpreter, tmp_path):
-    run, dumps = fly("slow", interpreter, tmp_path, snapshot_slow_step="500ms")
+@pytest.mark.parametrize("how", ["slow", "second"])
+def test_a_slow_step_is_dumped(how, interpreter, tmp_path):
+    run, dumps = fly(how, interpreter, tmp_path, snapshot_slow_step="500ms")
     assert list(dumps) == [1], run.stderr
     assert "a step was slow" in run.agent_lines[0]
-    steps = [op for op in read_dump(dumps[1]).operators if op.name.startswith("Optimizer.step#")]
-    assert len(steps) in (5, 6), "the slow one is the fifth"
+    calls = read_dump(dumps[1]).calls()
+    assert calls["Optimizer.step#SGD.step"] in (5, 6), "the slow one is the fifth"
+
+
+@every_interpreter
+def test_filtered_operators_are_counted_in_each_dump(interpreter, tmp_path):
+    _, dumps = fly("signal", interpreter, tmp_path, filters_exclude="aten::add_*")
+    for number, turns in ((1, FIRST), (2, SECOND)):
+        process = read_dump(dumps[number])
+        assert process.final_receipt["final"] and process.final_receipt["filtered"] == turns
+        assert "aten::add_" not in process.calls()
+
+
+def run_snapshot(how, interpreter, folder):
+    command = program("flight", how, python=interpreter.python)
+    return cli.torchtrace("run", "--sink", "snapshot", "-o", folder, "--", *command)
+
+
+@every_interpreter
+def test_run_says_that_nothing_was_dumped(interpreter, tmp_path):
+    done = run_snapshot("silent", interpreter, tmp_path / "out")
+    assert done.returncode == 0, done.stderr
+    assert "nothing asked the flight recorder for a dump" in done.stderr
+    assert not (tmp_path / "out").exists()
 
 
 @every_interpreter

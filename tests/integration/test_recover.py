@@ -71,6 +71,7 @@ def check_exact(folder, result):
     """What stock babeltrace2 and our report read of both traces is what the receipt says."""
     process = trace.read(folder).only_process
     receipt = process.final_receipt
+    assert process.named("process")[-1]["torch_layout"] == "verified on the first events"
     invariants.check_receipt(receipt)
     invariants.check_written(process)
     invariants.check_texts(process)

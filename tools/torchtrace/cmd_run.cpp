@@ -160,13 +160,18 @@ class Recording {
   std::unique_ptr<LttngSession> session_;
 };
 
-/// Says where the trace lies and what is in it, or why there is none.
-void show_result(const std::string& directory, bool is_without_report) {
-  if (!holds_trace(directory)) {
-    say("no trace: no PyTorch operator ran in this program, or it ended before one could be "
-        "written");
-    return;
+const char* why_no_trace(SinkKind sink) {
+  if (sink == SinkKind::kSnapshot) {
+    return "no trace: nothing asked the flight recorder for a dump (snapshot.signal, "
+           "snapshot.slow_step), or no PyTorch operator ran";
   }
+  return "no trace: no PyTorch operator ran in this program, or it ended before one could be "
+         "written";
+}
+
+/// Says where the trace lies and what is in it, or why there is none.
+void show_result(const std::string& directory, SinkKind sink, bool is_without_report) {
+  if (!holds_trace(directory)) return say(why_no_trace(sink));
   say("trace in " + directory);
   if (!is_without_report) print_report(directory, std::cerr);
 }
@@ -189,7 +194,9 @@ int run_with(const RunArguments& arguments, const config::Config& config, const 
     say("nothing was recorded, as output.sink says");
   } else {
     for (const std::string& sentence : recover_after_run(directory)) say(sentence);
-    if (end.start_error == 0) show_result(directory, arguments.is_without_report);
+    if (end.start_error == 0) {
+      show_result(directory, config.output.sink, arguments.is_without_report);
+    }
     if (!place.was_there) remove_if_empty(directory);
   }
   return exit_as(end);
@@ -222,9 +229,10 @@ void add_run(CLI::App& app, int& exit_code) {
   command
       ->add_option("--sink", arguments->sink,
                    "Who writes the trace: lttng, an LTTng session of this run's own; ctf, the "
-                   "program itself, without any daemon; none, nobody; auto (the default), lttng "
-                   "where it is installed and works, else ctf")
-      ->check(CLI::IsMember({"auto", "lttng", "ctf", "none"}));
+                   "program itself, without any daemon; snapshot, a flight recorder, when it is "
+                   "asked to; none, nobody; auto (the default), lttng where it is installed and "
+                   "works, else ctf")
+      ->check(CLI::IsMember({"auto", "lttng", "ctf", "snapshot", "none"}));
   command->add_option(
       "-o,--output", arguments->directory,
       "New folder for the trace (default: torchtrace-PID in the working directory)");

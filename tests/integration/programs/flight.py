@@ -4,6 +4,7 @@ Each turn runs exactly one operator, `aten::add_.Tensor`. argv[1]:
   silent   1000 turns, no dump
   signal   FIRST turns, a dump by SIGUSR2, SECOND turns inside the open scope "second", another dump
   slow     steps of an optimizer, of which the last but one takes far longer
+  second   the same of one that begins when another, which was first, makes no more steps
 """
 import os
 import pathlib
@@ -47,8 +48,10 @@ def by_signal(total):
         wait_for_dumps(2)
 
 
-def slow_step():
+def slow_step(has_warm_up):
     parameter = torch.nn.Parameter(torch.ones(2))
+    if has_warm_up:
+        torch.optim.Adam([parameter], lr=0.1).step()
     optimizer = torch.optim.SGD([parameter], lr=0.1)
     for step in range(6):
         parameter.sum().backward()
@@ -61,8 +64,8 @@ def slow_step():
 
 def main():
     total = torch.zeros(1)
-    if sys.argv[1] == "slow":
-        slow_step()
+    if sys.argv[1] in ("slow", "second"):
+        slow_step(sys.argv[1] == "second")
     else:
         with torch.no_grad():
             if sys.argv[1] == "silent":
