@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "agent/agent.h"
+#include "core/loader_lists.h"
 #include "flush/flush_thread.h"
 #include "flush/lttng_sink.h"
 #include "observer/callback_mutex.h"
@@ -31,6 +32,7 @@ struct ForkInProgress {
   bool holds_fork = false;
   bool holds_registration = false;
   bool holds_callbacks = false;
+  bool holds_loader_lists = false;
 };
 /// One fork at a time between `prepare` and the handler after it: `observer::before_fork` keeps
 /// what it saw in one place.
@@ -66,7 +68,10 @@ void prepare() {
   t_fork.holds_callbacks = observer::hold_callback_mutex(limit);
   // Also where no operator has run since the last fork: lttng-ust was loaded before that.
   if (!g_lttng_forks_by_itself) t_fork.provider = flush::loaded_lttng_provider();
-  if (t_fork.provider != nullptr) t_fork.provider->before_fork(&t_fork.signals);
+  if (t_fork.provider == nullptr) return;
+  t_fork.provider->before_fork(&t_fork.signals);
+  // lttng-ust reads them in the child. Last, so that they are held for a moment only.
+  t_fork.holds_loader_lists = core::hold_loader_lists(limit);
 }
 
 /// The child's copies are locked by the same thread, so it may unlock them.
@@ -76,6 +81,7 @@ void release_locks() noexcept {
 }
 
 void in_parent() {
+  if (t_fork.holds_loader_lists) core::release_loader_lists();
   if (t_fork.provider != nullptr) t_fork.provider->after_fork_parent(&t_fork.signals);
   if (t_fork.holds_callbacks) observer::release_callback_mutex();
   if (t_fork.holds_registration) observer::after_fork_in_parent();
@@ -99,6 +105,7 @@ void renew_lttng() noexcept {
 }
 
 void in_child() {
+  if (t_fork.provider != nullptr) core::renew_loader_lists();
   renew_lttng();
   if (t_fork.holds_callbacks) observer::release_callback_mutex();
   observer::after_fork_in_child();
@@ -110,6 +117,7 @@ void in_child() {
 
 void install_fork_handlers() noexcept {
   g_lttng_forks_by_itself = dl_iterate_phdr(match_fork_library, nullptr) != 0;
+  core::find_loader_lists_lock();
   pthread_atfork(prepare, in_parent, in_child);
 }
 
