@@ -271,6 +271,8 @@ void forget_parent() noexcept {
   core::ThreadRegistry::forget_this_thread();
   core::g_stopped.store(false);
   core::g_inherited_ends.store(0);
+  core::g_tick_mark.store(
+      0);  // the child begins with CLOCK_MONOTONIC where its parent has gone over
   g_flush_thread.store(nullptr);
   g_activation.store(kInactive);
 }

@@ -61,7 +61,8 @@ void append_outcome(std::string& line, unsigned outcome) {
 }
 
 void append_flags(std::string& line, unsigned flags) {
-  static constexpr std::array<const char*, 4> kNames = {"async", "abandoned", "detached", "late"};
+  static constexpr std::array<const char*, 7> kNames = {
+      "async", "abandoned", "detached", "late", "repeated", "filtered", "clock_stepped"};
   const std::size_t before = line.size();
   for (unsigned bit = 0; flags >> bit != 0; ++bit) {
     if ((flags >> bit & 1U) != 0) {

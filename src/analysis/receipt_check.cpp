@@ -29,7 +29,8 @@ void add_receipt(torchtrace_receipt& total, const torchtrace_receipt& receipt) {
                                       &torchtrace_receipt::inherited,
                                       &torchtrace_receipt::late,
                                       &torchtrace_receipt::written,
-                                      &torchtrace_receipt::names_overflowed};
+                                      &torchtrace_receipt::names_overflowed,
+                                      &torchtrace_receipt::clock_stepped};
   for (const Field field : kSummed) {
     total.*field += receipt.*field;
   }

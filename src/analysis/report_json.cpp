@@ -63,6 +63,7 @@ Json receipt_json(const torchtrace_receipt& receipt, bool known, const ReceiptCh
   json["commands"] = unknown_commands_json();
   json["not_seen"] = Json::array();
   json["names_overflowed"] = count(receipt.names_overflowed);
+  json["clock_stepped"] = count(receipt.clock_stepped);
   json["clock_error_ns"] = count(receipt.clock_error_ns);
   json["checks"] = {
       {"started_difference", known ? Json(check.started_difference) : Json(nullptr)},

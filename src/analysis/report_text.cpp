@@ -185,6 +185,9 @@ void write_receipt(const TraceModel& model, const TextStyle& style, std::ostream
       read == read_at_receipt ? "" : format_count(read_at_receipt) + " up to the last receipt");
   row("late", format_count(total.late), "");
   row("inherited by fork", format_count(total.inherited), "");
+  if (total.clock_stepped != 0) {
+    row("clock stepped", format_count(total.clock_stepped), "times estimated: the counter was bad");
+  }
   table.print(out, style);
   out << "clock error at most " << format_duration(static_cast<double>(total.clock_error_ns))
       << '\n';

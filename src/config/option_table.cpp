@@ -95,7 +95,7 @@ constexpr Choice kDumpSignals[] = {
 
 constexpr Choice kClocks[] = {
     {"auto", "the time-stamp counter where the kernel trusts it, else CLOCK_MONOTONIC"},
-    {"tsc", "the time-stamp counter, whatever the kernel says; it may disagree between cores"},
+    {"tsc", "the same; says so where it is CLOCK_MONOTONIC. A counter that turns bad is given up"},
     {"monotonic", "CLOCK_MONOTONIC, by a call for each time stamp"},
 };
 

@@ -22,6 +22,14 @@ void use_counter(bool yes) noexcept {
   set_caution(kClockIsACall, !yes);
 }
 
+std::atomic<std::uint64_t> g_tick_mark{0};
+
+void give_up_counter() noexcept {
+  g_tick_mark.store(kFallbackTick, std::memory_order_relaxed);
+  std::atomic_thread_fence(std::memory_order_release);  // see read_ticks
+  use_counter(false);
+}
+
 namespace {
 
 #if defined(__x86_64__)
@@ -34,14 +42,18 @@ bool counter_is_invariant() noexcept {
   return __get_cpuid(0x80000007U, &eax, &ebx, &ecx, &edx) != 0 && (edx & (1U << 8U)) != 0;
 }
 
-bool kernel_uses_counter() noexcept {
+enum class ClockSource : std::uint8_t { kUnknown, kCounter, kOther };
+
+ClockSource kernel_clock_source() noexcept {
   const int fd = open("/sys/devices/system/clocksource/clocksource0/current_clocksource",
                       O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return false;
+  if (fd < 0) return ClockSource::kUnknown;
   char text[16] = {};
   const ssize_t length = read(fd, text, sizeof(text) - 1);
   close(fd);
-  return length >= 4 && std::memcmp(text, "tsc\n", 4) == 0;
+  if (length <= 0) return ClockSource::kUnknown;
+  const bool is_counter = length >= 4 && std::memcmp(text, "tsc\n", 4) == 0;
+  return is_counter ? ClockSource::kCounter : ClockSource::kOther;
 }
 #endif
 
@@ -65,12 +77,35 @@ std::uint64_t read_bracketed(clockid_t id, std::uint64_t& ticks) noexcept {
 
 bool counter_is_trusted() noexcept {
 #if defined(__x86_64__)
-  return counter_is_invariant() && kernel_uses_counter();
+  return counter_is_invariant() && kernel_clock_source() == ClockSource::kCounter;
 #elif defined(__aarch64__)
   return true;
 #else
   return false;
 #endif
+}
+
+bool kernel_gave_counter_up() noexcept {
+#if defined(__x86_64__)
+  return kernel_clock_source() == ClockSource::kOther;
+#else
+  return false;
+#endif
+}
+
+CounterSample sample_counter() noexcept {
+  constexpr int kAttempts = 8;
+  CounterSample best{};
+  std::uint64_t best_bracket = UINT64_MAX;
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    const std::uint64_t before = read_counter();
+    const std::uint64_t raw_ns = clock_ns(CLOCK_MONOTONIC_RAW);
+    const std::uint64_t bracket = read_counter() - before;
+    if (bracket >= best_bracket) continue;
+    best_bracket = bracket;
+    best = {before + bracket / 2, raw_ns};
+  }
+  return best;
 }
 
 ClockAnchor take_anchor() noexcept {

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "core/counter_watch.h"
 #include "core/layout.h"
 
 #if defined(__x86_64__)
@@ -21,9 +22,20 @@ inline std::uint64_t clock_ns(clockid_t id) noexcept {
 }
 
 /// Whether `read_ticks` reads the CPU's counter; else ticks are CLOCK_MONOTONIC nanoseconds. Chosen
-/// once, before the first operator is recorded, by `use_counter`.
+/// before the first operator is recorded, by `use_counter`.
 extern std::atomic<bool> g_ticks_are_counter;
 void use_counter(bool yes) noexcept;
+
+/// In ticks that are CLOCK_MONOTONIC nanoseconds though the process began with the counter, so that
+/// each time stamp says of itself which clock it is of. The counter takes a century to get there.
+inline constexpr std::uint64_t kFallbackTick = std::uint64_t{1} << 63U;
+
+/// `kFallbackTick` once `give_up_counter` has been called, else 0.
+extern std::atomic<std::uint64_t> g_tick_mark;
+
+/// The counter has turned bad: from now on ticks are CLOCK_MONOTONIC with `kFallbackTick`. An op
+/// thread that is about to read the counter may still do so. For good, in forked children too.
+void give_up_counter() noexcept;
 
 /// The CPU's counter. No fence and no rdtscp: a plain read may move by some tens of ns against the
 /// operator's own instructions, which costs less than the 9 ns that a fence would add to each.
@@ -43,13 +55,22 @@ inline std::uint64_t read_counter() noexcept {
 inline std::uint64_t read_ticks() noexcept {
   if (__builtin_expect(g_ticks_are_counter.load(std::memory_order_relaxed), 1))
     return read_counter();
-  return clock_ns(CLOCK_MONOTONIC);
+  std::atomic_thread_fence(std::memory_order_acquire);
+  return clock_ns(CLOCK_MONOTONIC) | g_tick_mark.load(std::memory_order_relaxed);
 }
 
 /// True if the kernel itself trusts the counter: invariant, and its watchdog has accepted it as the
 /// clock source, cross-socket synchronisation included. Always true on aarch64, where the
 /// architecture guarantees it. Reads one file below /sys.
 bool counter_is_trusted() noexcept;
+
+/// True if the kernel says that it has another clock source by now than the counter. False where it
+/// says nothing: the program may have another root, or no descriptor left.
+bool kernel_gave_counter_up() noexcept;
+
+/// Reads the counter and CLOCK_MONOTONIC_RAW at one moment: the tightest of a few bracketed reads,
+/// so that a preempted one does not show.
+CounterSample sample_counter() noexcept;
 
 /// Reads ticks and the three clocks at one moment: the tightest of 64 bracketed reads per clock.
 ClockAnchor take_anchor() noexcept;

@@ -145,7 +145,8 @@
   X(u64, clock_error_ns)        /* worst interpolation error between anchors so far */            \
   X(u64, dropped_block_timeout) /* its thread waited for room in its ring, in vain */             \
   X(u64, dropped_overwritten)   /* by newer ones, as buffer.policy = "overwrite_oldest" has it */ \
-  X(u64, lost_killed)           /* drained, and died with the process: `torchtrace recover` */
+  X(u64, lost_killed)           /* drained, and died with the process: `torchtrace recover` */    \
+  X(u64, clock_stepped)         /* operators with an estimated time: the counter turned bad */
 
 #define TORCHTRACE_CTYPE_u8 uint8_t
 #define TORCHTRACE_CTYPE_u16 uint16_t

@@ -19,7 +19,7 @@ namespace torchtrace::core {
 ///   buffers_offset  thread buffers, all of `buffer_bytes`: ThreadHeader, OpenOp frames[],
 ///                   OpenOp scopes[], Record slots[]
 inline constexpr char kMappingMagic[8] = {'T', 'T', 'R', 'A', 'C', 'E', 'M', '1'};
-inline constexpr std::uint32_t kMappingVersion = 6;
+inline constexpr std::uint32_t kMappingVersion = 7;
 
 /// Operators open at once on one thread. Deeper ones are counted `dropped_too_deep`.
 inline constexpr std::uint32_t kMaxFrames = 255;
@@ -43,6 +43,14 @@ struct ClockAnchor {
 };
 inline constexpr std::size_t kAnchorsKept = 64;
 
+/// The moment at which the counter was given up for CLOCK_MONOTONIC; see flush/tick_repair.h.
+struct ClockSwitch {
+  std::uint64_t good_ticks;  ///< Of the counter: the last that is known to be right.
+  std::uint64_t ticks;       ///< What the counter would have shown, had it stayed good.
+  std::uint64_t monotonic_ns;
+  double ticks_per_ns;
+};
+
 struct ProcessHeader {
   char magic[8];
   std::uint32_t version;
@@ -59,7 +67,9 @@ struct ProcessHeader {
   std::atomic<std::uint32_t> buffer_count;
   std::atomic<std::uint32_t> anchor_count;  ///< Taken so far; the newest is [(count - 1) % kept].
   Counter names_used;                       ///< Bytes of the arena in use.
-  ClockAnchor anchors[kAnchorsKept];
+  ClockAnchor anchors[kAnchorsKept];  ///< Their ticks are the counter's, continued after a switch.
+  ClockSwitch clock_switch;           ///< Valid once `clock_has_switched`.
+  std::atomic<std::uint32_t> clock_has_switched;
   /// Written by many threads, but only where one has no buffer to count in.
   alignas(64) Counter unbuffered_started;  ///< Starts on a thread that has no buffer.
   Counter dropped_no_buffer;               ///< Those, and ends on a thread that has none.

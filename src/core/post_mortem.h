@@ -46,6 +46,7 @@ struct FlushProgress {
   std::atomic<std::uint64_t> inherited;
   std::atomic<std::uint64_t> names_overflowed;
   std::atomic<std::uint64_t> clock_error_ns;
+  std::atomic<std::uint64_t> clock_stepped;
   std::atomic<std::uint32_t> sink;  ///< `ActiveSink`
 };
 

@@ -31,6 +31,7 @@ enum RecordFlag : std::uint8_t {
   kFlagLate = 1U << 3U,       ///< Set by the flush thread: emitted behind the watermark.
   kFlagRepeated = 1U << 4U,   ///< An op_begin written again because a file or session began.
   kFlagFiltered = 1U << 5U,   ///< Of frames only: left out by a filter, in no record and no event.
+  kFlagClockStepped = 1U << 6U,  ///< A time stamp was taken while the clock turned bad: estimated.
 };
 
 /// Identity of one operator call, unique in its process: the slot of the thread that started it and

@@ -39,7 +39,7 @@ void Collector::collect(Sequencer& sequencer) {
   process_.consumer.has_drained();
   for (ThreadBuffer* buffer : rings) {
     if (!can_retire(*buffer)) continue;
-    sequencer.retire(buffer->header.slot, core::read_ticks());
+    sequencer.retire(buffer->header.slot, now_ticks());
     retire(*buffer);
   }
 }
@@ -62,7 +62,7 @@ void Collector::collect_instants(Sequencer& sequencer) {
   collected_.open = open_;
   for (ThreadBuffer* buffer : buffers) {
     if (!can_retire(*buffer)) continue;
-    sequencer.retire(buffer->header.slot, core::read_ticks());
+    sequencer.retire(buffer->header.slot, now_ticks());
     to_forget_.push_back(buffer->header.slot);
     retire(*buffer);
   }
@@ -99,7 +99,7 @@ std::uint64_t Collector::read_instant(const ThreadBuffer& buffer, Sequencer& seq
   counted.dropped_overwritten = 0;  // counted as the ring is read
   collected_.add(counted);
   open_ += opens_.size();
-  for (const OpenOpCopy& copy : opens_) sequencer.add_open(copy);
+  for (const OpenOpCopy& copy : opens_) feed(sequencer, copy);
   return tail;
 }
 
@@ -110,7 +110,8 @@ void Collector::release_ended(std::uint64_t horizon_ticks) {
     const ThreadHeader& header = buffer->header;
     if (header.state.load(std::memory_order_acquire) != core::kBufferClosed) continue;
     const std::uint64_t newest = value(header.ring.tail) - 1;
-    const std::uint64_t ticks = buffer->slots()[newest & header.ring.mask].t1_ticks;
+    const std::uint64_t read = buffer->slots()[newest & header.ring.mask].t1_ticks;
+    const std::uint64_t ticks = repair_ == nullptr ? read : repair_->place(read);
     if (ticks < horizon_ticks) {
       discard(*buffer);
     } else if (ticks < first_ticks) {
@@ -174,18 +175,45 @@ bool Collector::meet(std::uint32_t index, ThreadBuffer& buffer) {
 
 void Collector::read_open(const ThreadBuffer& buffer, Sequencer& sequencer) {
   const auto take = [&](const OpenOpCopy& op) {
-    sequencer.add_open(op);
+    feed(sequencer, op);
     ++open_;
   };
   for_each_open_frame(buffer, take);
   for_each_open_scope(buffer, take);
 }
 
+TickRepair::Starts Collector::starts() const {
+  TickRepair::Starts starts;
+  for (std::uint32_t index = 0; index < process_.threads.count(); ++index) {
+    const ThreadBuffer* buffer = process_.threads.buffer(index);
+    if (buffer == nullptr || !is_occupied(buffer->header)) continue;
+    starts[buffer->header.slot] = buffer->header.started();
+  }
+  return starts;
+}
+
+std::uint64_t Collector::now_ticks() const noexcept {
+  const std::uint64_t ticks = core::read_ticks();
+  return repair_ == nullptr ? ticks : repair_->place(ticks);
+}
+
+void Collector::feed(Sequencer& sequencer, const core::Record* first, std::size_t count) {
+  if (repair_ == nullptr) return sequencer.add_records(first, count);
+  repaired_.assign(first, first + count);
+  for (core::Record& record : repaired_) repair_->repair(record);
+  sequencer.add_records(repaired_.data(), repaired_.size());
+}
+
+void Collector::feed(Sequencer& sequencer, OpenOpCopy op) const {
+  if (repair_ != nullptr) repair_->repair(op);
+  sequencer.add_open(op);
+}
+
 std::size_t Collector::drain(ThreadBuffer& buffer, Sequencer& sequencer) {
   return core::drain_ring(
       buffer.slots(), process_.mapping.ring_slots() - 1, buffer.header.ring.tail,
       buffer.header.head,
-      [&](const core::Record* first, std::size_t run) { sequencer.add_records(first, run); });
+      [&](const core::Record* first, std::size_t run) { feed(sequencer, first, run); });
 }
 
 /// Of a ring that overwrites. Copied apart, since a copy may turn out to be torn.
@@ -196,7 +224,7 @@ std::size_t Collector::salvage(ThreadBuffer& buffer, const core::Counter& tail,
   const std::uint64_t lost = core::salvage_ring(buffer.slots(), process_.mapping.ring_slots() - 1,
                                                 tail, header.ring_reserved, header.head, salvaged_);
   core::bump(header.overwritten, lost);
-  sequencer.add_records(salvaged_.data(), salvaged_.size());
+  feed(sequencer, salvaged_.data(), salvaged_.size());
   return salvaged_.size();
 }
 

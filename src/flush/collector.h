@@ -7,6 +7,7 @@
 #include "core/process.h"
 #include "flush/sequencer.h"
 #include "flush/thread_buffers.h"
+#include "flush/tick_repair.h"
 
 namespace torchtrace::flush {
 
@@ -19,6 +20,12 @@ class Collector {
   /// One period: all stacks, then all rings, into `sequencer`; threads that have ended are taken
   /// back.
   void collect(Sequencer& sequencer);
+
+  /// How many operators each thread has started.
+  TickRepair::Starts starts() const;
+
+  /// From now on all that is read goes through `repair`, which is not owned. See TraceClock.
+  void set_repair(const TickRepair* repair) noexcept { repair_ = repair; }
 
   /// Same while threads run on, for a dump that has to add up: what is counted and collected of a
   /// thread is what there was at one instant. Threads have different ones, so that a scope which
@@ -71,6 +78,9 @@ class Collector {
   bool meet(std::uint32_t index, core::ThreadBuffer& buffer);
   void read_open(const core::ThreadBuffer& buffer, Sequencer& sequencer);
   std::uint64_t read_instant(const core::ThreadBuffer& buffer, Sequencer& sequencer);
+  void feed(Sequencer& sequencer, const core::Record* first, std::size_t count);
+  void feed(Sequencer& sequencer, core::OpenOpCopy op) const;
+  std::uint64_t now_ticks() const noexcept;
   std::size_t drain(core::ThreadBuffer& buffer, Sequencer& sequencer);
   std::size_t salvage(core::ThreadBuffer& buffer, const core::Counter& tail, Sequencer& sequencer);
   void discard(core::ThreadBuffer& buffer);
@@ -89,6 +99,8 @@ class Collector {
   std::vector<std::uint32_t> to_forget_;
   std::vector<Loss> ended_losses_;
   std::vector<core::Record> salvaged_;
+  std::vector<core::Record> repaired_;
+  const TickRepair* repair_ = nullptr;
   Totals ended_;
   Totals collected_;
   std::vector<core::OpenOpCopy> opens_;

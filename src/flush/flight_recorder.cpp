@@ -30,16 +30,16 @@ bool FlushThread::is_flight_recorder() const noexcept {
 
 /// True once ticks can be converted.
 bool FlushThread::calibrate_recorder(std::uint64_t now_ns) {
-  if (now_ns < next_second_ns_) return anchors_taken_ != 0;
+  if (now_ns < next_second_ns_) return clock_.anchors_taken() != 0;
   // The two first ones need some distance.
   const bool is_first = next_second_ns_ == 0;
   next_second_ns_ = is_first
                         ? now_ns + kSecond_ns / 20
                         : now_ns + std::max(kSecond_ns, options_.snapshot_ns / kAnchorsPerSnapshot);
   if (is_first) return false;
-  calibrate();
+  clock_.calibrate();
   if (options_.slow_step_ns != 0) {
-    core::g_slow_step_ticks.store(clock_.ticks_of(options_.slow_step_ns));
+    core::g_slow_step_ticks.store(clock_.read_ticks_of(options_.slow_step_ns));
   }
   return true;
 }
@@ -49,13 +49,15 @@ void FlushThread::tend_recorder(bool is_last) {
   if (consumer.take(core::kWakeSlowStep)) dump_reason_ = "a step was slow";
   if (consumer.take(core::kWakeToDump)) dump_reason_ = "on request";
   const std::uint64_t now_ns = core::clock_ns(CLOCK_MONOTONIC);
+  watch_clock();
   const bool has_clock = calibrate_recorder(now_ns);
   if (dump_reason_ != nullptr && (has_clock || is_last) && (now_ns >= next_dump_ns_ || is_last)) {
     next_dump_ns_ = now_ns + kBetweenDumps_ns;
     dump(std::exchange(dump_reason_, nullptr));
   }
   if (has_clock && !is_last) {
-    collector_.release_ended(core::read_ticks() - clock_.ticks_of(options_.snapshot_ns));
+    collector_.release_ended(clock_.now_ticks() -
+                             clock_.converter().ticks_of(options_.snapshot_ns));
   }
 }
 
@@ -76,12 +78,12 @@ bool FlushThread::collect_for_dump() {
 
 /// A receipt counts from the dump before: those open then count as started anew.
 void FlushThread::dump(const char* why) {
-  if (anchors_taken_ == 0) nanosleep(&kSettlePause, nullptr);
-  calibrate();
+  if (clock_.anchors_taken() == 0) nanosleep(&kSettlePause, nullptr);
+  clock_.calibrate();
   if (!choice_.begin_dump()) return;
   write_state();
   const bool adds_up = collect_for_dump();
-  const std::uint64_t now_ticks = core::read_ticks();
+  const std::uint64_t now_ticks = clock_.now_ticks();
   advance(now_ticks, now_ticks);
   collector_.forget_ended();
   Totals since = collector_.totals_as_collected();
@@ -91,6 +93,7 @@ void FlushThread::dump(const char* why) {
   receipt.late -= std::exchange(dumped_late_, receipt.late);
   receipt.inherited -= std::exchange(dumped_inherited_, receipt.inherited);
   names_overflowed_ = 0;
+  clock_stepped_ = 0;
   choice_.sink()->receipt(receipt);
   choice_.end_dump();
   dumped_ = collector_.totals_as_collected();

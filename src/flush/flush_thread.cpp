@@ -38,12 +38,17 @@ void sleep_ns(std::uint64_t ns) noexcept {
   nanosleep(&time, nullptr);
 }
 
+bool is_written(const SequencedOp& op) noexcept {
+  return op.kind != OpKind::kBegin && op.outcome == TORCHTRACE_OUTCOME_ENDED;
+}
+
 }  // namespace
 
 FlushThread::FlushThread(core::Process& process, Options options)
     : process_(process),
       options_(std::move(options)),
       collector_(process),
+      clock_(process.mapping.header(), options_.sink.kind != config::SinkKind::kSnapshot),
       choice_(options_.sink),
       writer_(options_.info, process.names.arena(), collector_.threads(),
               {options_.hold_ns, options_.period_ns}) {}
@@ -129,8 +134,7 @@ void FlushThread::loop() {
 }
 
 void FlushThread::prepare() {
-  anchor_ = core::take_anchor();
-  note_anchor(process_.mapping.header(), anchor_);
+  clock_.begin();
   note_facts(process_.mapping.header(), options_.info, {options_.hold_ns, options_.period_ns},
              options_.sink.directory);
   pthread_mutex_lock(&loader_mutex_);
@@ -141,33 +145,31 @@ void FlushThread::prepare() {
   if (is_flight_recorder() && options_.slow_step_ns != 0) core::g_slow_step_ticks.store(UINT64_MAX);
 }
 
-/// The function from ticks to ns begins with the first two anchors and is bent by each later one.
-void FlushThread::calibrate() {
-  const core::ClockAnchor previous = anchor_;
-  anchor_ = core::take_anchor();
-  if (anchors_taken_++ == 0) {
-    clock_.start(previous, anchor_);
-  } else {
-    clock_.add(anchor_);
+/// Before rings are read: what is in them then may be of a counter that has turned bad.
+void FlushThread::watch_clock() {
+  if (!clock_.has_turned_bad(collector_.starts())) return;
+  collector_.set_repair(clock_.repair());
+  if (core::g_slow_step_ticks.load(std::memory_order_relaxed) != 0) {
+    core::g_slow_step_ticks.store(clock_.read_ticks_of(options_.slow_step_ns));
   }
-  note_anchor(process_.mapping.header(), anchor_);
 }
 
 void FlushThread::period() {
   const std::uint64_t now_ns = core::clock_ns(CLOCK_MONOTONIC);
   const std::uint64_t age_ns = now_ns - started_ns_;
-  const std::uint64_t now_ticks = core::read_ticks();
+  watch_clock();
+  const std::uint64_t now_ticks = clock_.now_ticks();
   collector_.collect(sequencer_);
-  const bool is_early = anchors_taken_ < std::size(kFirstAnchors_ns);
-  if (is_early && age_ns >= kFirstAnchors_ns[anchors_taken_]) calibrate();
-  if (anchors_taken_ == 0) return sequencer_.hold();
+  const bool is_early = clock_.anchors_taken() < std::size(kFirstAnchors_ns);
+  if (is_early && age_ns >= kFirstAnchors_ns[clock_.anchors_taken()]) clock_.calibrate();
+  if (clock_.anchors_taken() == 0) return sequencer_.hold();
   const bool is_new_sink = choice_.update(sequencer_.pending(), false);
   if (choice_.sink() == nullptr) return sequencer_.hold();
   if (is_new_sink) {
     note_trace(process_.mapping.header(), choice_.trace_directory(), choice_.trace_name());
   }
   if (choice_.sink()->wants_state() || is_new_sink) write_state();
-  const std::uint64_t watermark_ticks = now_ticks - clock_.ticks_of(options_.hold_ns);
+  const std::uint64_t watermark_ticks = now_ticks - clock_.converter().ticks_of(options_.hold_ns);
   advance(watermark_ticks, now_ticks);
   // A new trace's first receipt comes at once: the program may be killed within the second.
   if (is_new_sink) write_receipt(false);
@@ -180,7 +182,7 @@ void FlushThread::period() {
   note_progress(process_.mapping.header(),
                 {now_ticks, watermark_ticks, choice_.counts(), sequencer_.late(),
                  core::g_inherited_ends.load(std::memory_order_relaxed), names_overflowed_,
-                 clock_.worst_error_ns()});
+                 clock_.converter().worst_error_ns(), clock_stepped_});
 }
 
 void FlushThread::advance(std::uint64_t watermark_ticks, std::uint64_t now_ticks) {
@@ -188,20 +190,21 @@ void FlushThread::advance(std::uint64_t watermark_ticks, std::uint64_t now_ticks
   for (const std::uint32_t slot : collector_.take_new_threads()) {
     writer_.thread(sink, watermark_ns_, slot);
   }
-  sequencer_.advance(watermark_ticks, now_ticks, clock_, [&](const SequencedOp& op) {
+  sequencer_.advance(watermark_ticks, now_ticks, clock_.converter(), [&](const SequencedOp& op) {
     if (op.record.name_id == core::NameTable::kOverflowId && op.kind != OpKind::kEnd) {
       ++names_overflowed_;
     }
+    if (is_written(op) && (op.record.flags & core::kFlagClockStepped) != 0) ++clock_stepped_;
     writer_.op(sink, op);
   });
-  watermark_ns_ = std::max(watermark_ns_, clock_.to_ns(watermark_ticks));
+  watermark_ns_ = std::max(watermark_ns_, clock_.converter().to_ns(watermark_ticks));
   for (const Loss& loss : collector_.take_losses()) writer_.loss(sink, watermark_ns_, loss);
 }
 
 void FlushThread::every_second() {
-  if (anchors_taken_ >= std::size(kFirstAnchors_ns)) calibrate();
+  if (clock_.anchors_taken() >= std::size(kFirstAnchors_ns)) clock_.calibrate();
   Sink& sink = *choice_.sink();
-  writer_.process(sink, watermark_ns_, anchor_, clock_);
+  writer_.process(sink, watermark_ns_, clock_.anchor(), clock_.converter());
   for (const std::uint32_t slot : collector_.take_active_threads()) {
     writer_.thread(sink, watermark_ns_, slot);
   }
@@ -211,7 +214,7 @@ void FlushThread::every_second() {
 /// What a reader needs of the past to understand a file or session that begins now.
 void FlushThread::write_state() {
   Sink& sink = *choice_.sink();
-  writer_.process(sink, watermark_ns_, anchor_, clock_);
+  writer_.process(sink, watermark_ns_, clock_.anchor(), clock_.converter());
   // New ones are present too, unless they have ended while their operators were held back.
   std::vector<std::uint32_t> slots = collector_.present_threads();
   for (const std::uint32_t slot : collector_.take_new_threads()) {
@@ -240,7 +243,8 @@ torchtrace_receipt FlushThread::receipt_of(const Totals& totals) const {
   receipt.lost_rotated_out = counts.lost_rotated_out;
   receipt.lost_elsewhere = counts.lost_elsewhere;
   receipt.names_overflowed = names_overflowed_;
-  receipt.clock_error_ns = clock_.worst_error_ns();
+  receipt.clock_stepped = clock_stepped_;
+  receipt.clock_error_ns = clock_.converter().worst_error_ns();
   return receipt;
 }
 
@@ -253,11 +257,12 @@ void FlushThread::write_receipt(bool is_final) {
 /// The program is leaving: nothing more is held back. Threads that still run may be between two
 /// stores, so this goes on for some milliseconds until the sums agree.
 void FlushThread::last_periods() {
-  if (anchors_taken_ == 0) sleep_ns(kShortestCalibration_ns);
+  if (clock_.anchors_taken() == 0) sleep_ns(kShortestCalibration_ns);
   while (choice_.is_worth_waiting()) sleep_ns(kPressedPeriod_ns);
-  if (anchors_taken_ < std::size(kFirstAnchors_ns)) calibrate();
+  if (clock_.anchors_taken() < std::size(kFirstAnchors_ns)) clock_.calibrate();
   for (int attempt = 0;; ++attempt) {
-    const std::uint64_t now_ticks = core::read_ticks();
+    watch_clock();
+    const std::uint64_t now_ticks = clock_.now_ticks();
     collector_.collect(sequencer_);
     if (choice_.update(sequencer_.pending(), true)) write_state();
     if (choice_.sink() == nullptr) return;

@@ -11,6 +11,7 @@
 #include "flush/process_info.h"
 #include "flush/sequencer.h"
 #include "flush/sink_choice.h"
+#include "flush/trace_clock.h"
 #include "flush/trace_writer.h"
 
 namespace torchtrace::flush {
@@ -58,7 +59,7 @@ class FlushThread {
   static void* run(void* self) noexcept;
   void loop();
   void prepare();
-  void calibrate();
+  void watch_clock();
   void period();
   void advance(std::uint64_t watermark_ticks, std::uint64_t now_ticks);
   void every_second();
@@ -78,8 +79,7 @@ class FlushThread {
   Options options_;
   Collector collector_;
   Sequencer sequencer_;
-  core::TickConverter clock_;
-  core::ClockAnchor anchor_{};
+  TraceClock clock_;
   SinkChoice choice_;
   TraceWriter writer_;
   /// Before the first operator's start, so that what is written first is not later than it.
@@ -87,9 +87,9 @@ class FlushThread {
   std::uint64_t watermark_ns_ = started_ns_;
   std::uint64_t next_second_ns_ = 0;
   std::uint64_t next_look_ns_ = 0;  ///< For the program's own threads.
-  std::uint64_t anchors_taken_ = 0;
   std::uint64_t names_overflowed_ = 0;
-  Totals dumped_;  ///< Up to the last dump.
+  std::uint64_t clock_stepped_ = 0;  ///< Operators written with an estimated time.
+  Totals dumped_;                    ///< Up to the last dump.
   std::uint64_t dumped_late_ = 0;
   std::uint64_t dumped_inherited_ = 0;
   std::uint64_t next_dump_ns_ = 0;

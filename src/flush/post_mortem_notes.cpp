@@ -74,6 +74,7 @@ void note_progress(core::ProcessHeader& header, const Progress& progress) noexce
   set(noted.inherited, progress.inherited);
   set(noted.names_overflowed, progress.names_overflowed);
   set(noted.clock_error_ns, progress.clock_error_ns);
+  set(noted.clock_stepped, progress.clock_stepped);
 }
 
 }  // namespace torchtrace::flush

@@ -33,6 +33,7 @@ struct Progress {
   std::uint64_t inherited;
   std::uint64_t names_overflowed;
   std::uint64_t clock_error_ns;
+  std::uint64_t clock_stepped;
 };
 void note_progress(core::ProcessHeader& header, const Progress& progress) noexcept;
 

@@ -46,6 +46,8 @@ std::uint64_t move_on(StepEnd& last, const StepEnd& now) noexcept {
   const bool is_first = last.slot != now.slot || last.name_id != now.name_id;
   const std::uint64_t before = is_first ? now.ticks : last.ticks;
   last = now;
+  // The clock was changed in between (core::give_up_counter).
+  if (((now.ticks ^ before) & core::kFallbackTick) != 0) return 0;
   return now.ticks - before;
 }
 

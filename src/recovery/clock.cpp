@@ -9,6 +9,16 @@ core::ClockAnchor last_anchor(const core::ProcessHeader& header) noexcept {
   return count == 0 ? core::ClockAnchor{} : header.anchors[(count - 1) % core::kAnchorsKept];
 }
 
+std::optional<flush::TickRepair> make_repair(const core::ProcessHeader& header) {
+  if (header.clock_has_switched.load(std::memory_order_acquire) == 0) return std::nullopt;
+  const core::ClockSwitch& point = header.clock_switch;
+  // Damaged otherwise; no counter ticks faster.
+  const bool is_sane = point.ticks_per_ns > 0 && point.ticks_per_ns < 100;
+  if (!is_sane) return std::nullopt;
+  // Records of before the switch are still in the rings.
+  return flush::TickRepair(point, std::nullopt, false);
+}
+
 core::TickConverter make_clock(const core::ProcessHeader& header) noexcept {
   core::use_counter(header.clock_is_tsc != 0);
   core::TickConverter clock;

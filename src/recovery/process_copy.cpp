@@ -8,6 +8,7 @@
 #include <new>
 
 #include "flush/thread_buffers.h"
+#include "recovery/clock.h"
 #include "recovery/error.h"
 #include "recovery/ring_copy.h"
 
@@ -156,6 +157,10 @@ void ProcessCopy::read_thread(std::uint64_t offset) {
   read_or_throw(offset, second.get(), sizeof(ThreadBuffer));
   keep_what_agrees(copy.buffer->frames, second->frames, core::kMaxFrames + 1);
   keep_what_agrees(copy.buffer->scopes, second->scopes, core::kMaxScopes);
+  if (const auto repair = make_repair(*header_)) {
+    for (core::OpenOp& frame : copy.buffer->frames) repair->repair(frame);
+    for (core::OpenOp& scope : copy.buffer->scopes) repair->repair(scope);
+  }
   copy.records = read_records(offset, header);
   threads_.push_back(std::move(copy));
 }
@@ -169,10 +174,12 @@ std::vector<Record> ProcessCopy::read_records(std::uint64_t offset,
   read_or_throw(offset, after.get(), sizeof(*after));
   const RingIndexes first = RingIndexes::read(before, slots);
   const RingIndexes last = RingIndexes::read(*after, slots);
+  const auto repair = make_repair(*header_);
   std::size_t kept = 0;
   for (std::uint64_t index = 0; index < slots; ++index) {
-    const Record& record = records[index];
+    Record& record = records[index];
     if (!is_whole_slot(index, slots, first, last)) continue;
+    if (repair) repair->repair(record);
     if (record.op_id == 0 || record.t1_ticks < record.t0_ticks) continue;
     records[kept++] = record;
   }

@@ -76,6 +76,10 @@ class Writer {
     sequencer_.advance(UINT64_MAX, end_ticks_, recovery_.clock(), [&](const SequencedOp& op) {
       end_ns_ = std::max({end_ns_, op.start_ns, op.end_ns});
       if (is_written(op)) return;
+      if (op.kind != flush::OpKind::kBegin && op.outcome == TORCHTRACE_OUTCOME_ENDED &&
+          (op.record.flags & core::kFlagClockStepped) != 0) {
+        ++clock_stepped_;
+      }
       writer_.op(sink_, op);
     });
     return receipt(std::max(end_ns, end_ns_));
@@ -148,6 +152,7 @@ class Writer {
   flush::Sequencer sequencer_;
   flush::TraceWriter writer_;
   std::uint64_t end_ticks_ = 0;
+  std::uint64_t clock_stepped_ = 0;
   std::uint64_t end_ns_ = 0;
 };
 
@@ -179,6 +184,7 @@ torchtrace_receipt Writer::receipt(std::uint64_t ts_ns) const {
   receipt.inherited = value(progress.inherited);
   receipt.late = value(progress.late);
   receipt.names_overflowed = value(progress.names_overflowed);
+  receipt.clock_stepped = value(progress.clock_stepped) + clock_stepped_;
   receipt.clock_error_ns = value(progress.clock_error_ns);
   const auto rest = static_cast<std::int64_t>(totals.started - totals.filtered - totals.dropped() -
                                               totals.open - recovered - own);

@@ -108,14 +108,14 @@ TEST(event_printer, writes_one_line_per_event_with_every_field) {
   torchtrace_op_end end{};
   end.outcome = TORCHTRACE_OUTCOME_FILTERED;
   end.scope = 200;
-  end.flags = 0x40;
+  end.flags = 0x80;
   end.name = "x";
   printer.on_op_end({}, end);
   EXPECT_EQ(out.str(),
             "op ts=1000 dur=7 pid=42 tid=43 end_tid=44 op_id=5 parent=4 seq=-1 fwd_thread=0 "
             "commands=0 depth=2 scope=user_scope flags=async,late name=\"aten::add.Tensor\"\n"
             "op_end ts=0 dur=0 pid=0 tid=0 end_tid=0 op_id=0 parent=0 seq=0 fwd_thread=0 "
-            "commands=0 depth=0 scope=200 flags=6 outcome=filtered name=\"x\"\n");
+            "commands=0 depth=0 scope=200 flags=7 outcome=filtered name=\"x\"\n");
 }
 
 TEST(event_printer, escapes_what_would_break_the_line) {
