@@ -75,7 +75,7 @@ std::uint64_t resident_bytes() {
 
 nlohmann::json run(const Arguments& arguments) {
   const std::uint64_t resident_before = resident_bytes();
-  RecordingProcess recording = RecordingProcess::start();
+  RecordingProcess recording = RecordingProcess::start(load_configuration());
   // Past the flush thread's first clock anchor: what comes before is only held back.
   SyntheticProducer(*recording.process).push(1);
   std::this_thread::sleep_for(std::chrono::milliseconds(200));

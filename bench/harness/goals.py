@@ -22,11 +22,13 @@ def _ratio(name):
 
 
 _ADD, _COLD_ADD = "x.add_(y)", "x.add_(y), 48 KiB each"
+_FILTERED_ADD = "x.add_(y), filters.exclude = *"
 _TRUE = "/bin/true, CPU time"
 _PUSH = "push, 1 producer, drained by another CPU"
 _PUSH_COLD = "push, 1 producer, 48 KiB read between two pushes"
 _PIPELINE = "from ring to sink, on one thread"
 _OVER_FLOOR = _variant("torchtrace_over_floor")
+_FILTERED = _variant("filtered_over_floor")
 _TO_THAPI = _ratio("torchtrace_to_thapi_style")
 _TO_KINETO = _ratio("torchtrace_to_kineto")
 _TO_TOKEN = _ratio("torchtrace_to_moodycamel_token")
@@ -35,6 +37,7 @@ _TO_TRACEPOINT = _ratio("lttng_to_bare_tracepoint")
 _GOALS = (
     Goal("added over floor by an operator, hot", "hot_path", _ADD, _OVER_FLOOR, "≤ 10", "ns"),
     Goal("the same where it thrashes L1", "hot_path", _COLD_ADD, _OVER_FLOOR, "≤ 25", "ns"),
+    Goal("filtered by name, over floor", "hot_path", _FILTERED_ADD, _FILTERED, "≤ 8", "ns"),
     Goal("sampled at 1 %, over none", "hot_path", _ADD, _variant("sampled"), "≤ 2", "ns"),
     Goal("other scope, over none", "hot_path", _ADD, _variant("other_scope"), "≤ 1", "ns"),
     Goal("paused, over none", "hot_path", _ADD, _variant("paused"), "≤ 1", "ns"),

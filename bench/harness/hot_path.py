@@ -24,11 +24,15 @@ VARIANTS = (
 #: THAPI registers for operators and their gradients only: nothing to be compared with.
 UNKNOWN_TO_THAPI = "RECORD_USER_SCOPE"
 
+#: All operators: what is left is their count, and their frames for those inside them.
+FILTERED = "filters.exclude = *"
+
 #: What a process decides once: measured in processes of their own, each against its own floor.
 CONFIGURATIONS = {
     "buffer.policy = overwrite_oldest": {"TORCHTRACE_BUFFER_POLICY": "overwrite_oldest"},
     "buffer.policy = block": {"TORCHTRACE_BUFFER_POLICY": "block"},
     "clock.source = monotonic": {"TORCHTRACE_CLOCK_SOURCE": "monotonic"},
+    FILTERED: {"TORCHTRACE_FILTERS_EXCLUDE": "*"},
 }
 
 
@@ -77,7 +81,20 @@ def _configured(program, rounds, configuration, environment):
     variants = ("none", "floor", "torchtrace")
     measured = _run(program, rounds, variants, environment, only=workloads)
     cases = [_case(measured["torch"], workload) for workload in measured["workloads"]]
+    if configuration == FILTERED:
+        cases = [_named_filtered(case) for case in cases]
     return [{**case, "name": f"{case['name']}, {configuration}"} for case in cases]
+
+
+def _named_filtered(case):
+    """The case with the variant called by what it then does."""
+    return {
+        **case,
+        **{
+            part: {name.replace("torchtrace", "filtered"): of for name, of in case[part].items()}
+            for part in ("variants", "ratios")
+        },
+    }
 
 
 def _case(torch, workload):

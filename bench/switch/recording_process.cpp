@@ -17,13 +17,6 @@ namespace torchtrace::bench {
 
 namespace {
 
-config::Config load_configuration() {
-  config::LoadResult loaded =
-      config::load([](const char* name) { return std::getenv(name); }, environ);
-  if (!loaded.config.has_value()) throw std::runtime_error(loaded.problems.front().text);
-  return std::move(*loaded.config);
-}
-
 flush::FlushThread::Options flush_options(const config::Config& config) {
   flush::FlushThread::Options options;
   options.period_ns = config.output.period_ns;
@@ -80,8 +73,14 @@ void for_each_thread(const core::Process& process, Visit&& visit) {
 
 }  // namespace
 
-RecordingProcess RecordingProcess::start() {
-  const config::Config config = load_configuration();
+config::Config load_configuration() {
+  config::LoadResult loaded =
+      config::load([](const char* name) { return std::getenv(name); }, environ);
+  if (!loaded.config.has_value()) throw std::runtime_error(loaded.problems.front().text);
+  return std::move(*loaded.config);
+}
+
+RecordingProcess RecordingProcess::start(const config::Config& config) {
   core::use_counter(core::counter_is_trusted() &&
                     config.clock.source != config::ClockSource::kMonotonic);
   RecordingProcess made;

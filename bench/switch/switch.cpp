@@ -2,7 +2,6 @@
 
 #include <dlfcn.h>
 
-#include <array>
 #include <exception>
 #include <map>
 #include <stdexcept>
@@ -46,15 +45,6 @@ std::uint64_t keep_for_later(RecordFunctionCallback callback) {
 
 core::Process* find_process() noexcept { return core::g_process.load(std::memory_order_acquire); }
 
-std::array<bool, core::kScopeCount> default_scopes() {
-  std::array<bool, core::kScopeCount> scopes{};
-  for (const core::Scope scope :
-       {core::Scope::kFunction, core::Scope::kBackwardFunction, core::Scope::kUserScope}) {
-    scopes[static_cast<std::size_t>(scope)] = true;
-  }
-  return scopes;
-}
-
 void find_torch(Switch& self) {
   const char* why = nullptr;
   if (!observer::find_torch_library(dlopen, self.torch, &why)) throw std::runtime_error(why);
@@ -66,12 +56,13 @@ void find_torch(Switch& self) {
   }
 }
 
-void take_callback(Switch& self) {
+void take_callback(Switch& self, const config::Config& config) {
   self.add = self.torch.add_global_callback;
   self.torch.add_global_callback = keep_for_later;
   core::g_activate = find_process;
-  static const filters::NameFilter all_names;
-  observer::start(self.torch, default_scopes(), all_names);
+  static auto* const names =
+      new filters::NameFilter(config.filters.include, config.filters.exclude);
+  observer::start(self.torch, config.filters.scopes, *names);
 }
 
 const RecordFunctionCallback& callback_of(Switch& self, const Variant& variant) {
@@ -106,8 +97,9 @@ const char* text_of_error(Call&& call) {
 TORCHTRACE_BENCH_EXPORT const char* torchtrace_switch_open() {
   return text_of_error([] {
     find_torch(the_switch());
-    take_callback(the_switch());
-    the_switch().recording = RecordingProcess::start();
+    const config::Config config = load_configuration();
+    take_callback(the_switch(), config);
+    the_switch().recording = RecordingProcess::start(config);
   });
 }
 
