@@ -13,6 +13,7 @@ COLD_WORKLOAD = "x.add_(y), 48 KiB each"
 VARIANTS = (
     "none",
     "floor",
+    "stamps",
     "torchtrace",
     "other_scope",
     "sampled",
@@ -114,8 +115,12 @@ def _case(torch, workload):
     for variant in (name for name in VARIANTS if name in times):
         added = samples.differences(times[variant], base)
         variants[variant] = samples.quartiles(added, "median_ns")
-    over_floor = samples.differences(times["torchtrace"], times["floor"])
-    variants["torchtrace_over_floor"] = samples.quartiles(over_floor, "median_ns")
+    for low in (name for name in ("floor", "stamps") if name in times):
+        over = samples.differences(times["torchtrace"], times[low])
+        variants[f"torchtrace_over_{low}"] = samples.quartiles(over, "median_ns")
+    if "stamps" in times:
+        over = samples.differences(times["stamps"], times["floor"])
+        variants["stamps_over_floor"] = samples.quartiles(over, "median_ns")
     return {
         "name": f"PyTorch {torch}, {workload['name']}",
         "operators_per_call": workload["events_per_call"],
