@@ -11,6 +11,7 @@
 #endif
 
 #include "core/caution.h"
+#include "core/descriptor.h"
 
 namespace torchtrace::core {
 
@@ -87,7 +88,7 @@ bool counter_is_trusted() noexcept {
 
 bool kernel_gave_counter_up() noexcept {
 #if defined(__x86_64__)
-  return kernel_clock_source() == ClockSource::kOther;
+  return has_standard_streams() && kernel_clock_source() == ClockSource::kOther;
 #else
   return false;
 #endif

@@ -14,4 +14,11 @@ int move_descriptor(int fd) noexcept {
   return moved;
 }
 
+bool has_standard_streams() noexcept {
+  for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (fcntl(fd, F_GETFD) < 0) return false;
+  }
+  return true;
+}
+
 }  // namespace torchtrace::core

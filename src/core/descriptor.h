@@ -11,4 +11,8 @@ namespace torchtrace::core {
 /// and moves too.
 int move_descriptor(int fd) noexcept;
 
+/// Whether the program has all three standard streams. If not, the next file that any of its
+/// threads opens becomes one, if only for a moment: what can be left undone is then left undone.
+bool has_standard_streams() noexcept;
+
 }  // namespace torchtrace::core
