@@ -15,7 +15,7 @@ int move_descriptor(int fd) noexcept {
 }
 
 bool has_standard_streams() noexcept {
-  for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+  for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; ++fd) {
     if (fcntl(fd, F_GETFD) < 0) return false;
   }
   return true;

@@ -6,6 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
+// NOLINTNEXTLINE(readability-inconsistent-declaration-parameter-name): theirs are reserved names
 int clock_gettime(clockid_t id, struct timespec* now) {
   const char* file = getenv("STEP_FILE");
   const int result = (int)syscall(SYS_clock_gettime, id, now);
